@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * All that differs between the kernels this module builds for, and nothing
+ * else. Kbuild looks into the kernel's headers and defines REVENTFD_HAVE_*;
+ * a version decides only where no header shows the difference.
+ */
+#ifndef _REVENTFD_COMPAT_H
+#define _REVENTFD_COMPAT_H
+
+#include <linux/eventfd.h>
+#include <linux/hrtimer.h>
+#include <linux/sched.h>
+#include <linux/spinlock.h>
+#include <linux/version.h>
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0)
+#error "reventfd needs Linux 6.1 or newer"
+#endif
+
+#ifndef CONFIG_EVENTFD
+#error "reventfd needs a kernel with CONFIG_EVENTFD"
+#endif
+
+#ifndef REVENTFD_HAVE_HRTIMER_SETUP
+static inline void hrtimer_setup(struct hrtimer *timer,
+				 enum hrtimer_restart (*function)(struct hrtimer *),
+				 clockid_t clock, enum hrtimer_mode mode)
+{
+	hrtimer_init(timer, clock, mode);
+	timer->function = function;
+}
+#endif
+
+/*
+ * eventfd took a write of more than 8 bytes, using the first 8, until 6.9.
+ * Only its body changed, so no header tells.
+ */
+static inline bool reventfd_write_size_ok(size_t size)
+{
+	if (LINUX_VERSION_CODE < KERNEL_VERSION(6, 9, 0))
+		return size >= sizeof(u64);
+	return size == sizeof(u64);
+}
+
+/*
+ * An rwlock on PREEMPT_RT does not lend a waiting writer's priority to the
+ * readers it waits for, so there the lock is a spinlock, which does.
+ */
+#ifdef CONFIG_PREEMPT_RT
+typedef spinlock_t reventfd_lock_t;
+#define reventfd_lock_init(lock)		spin_lock_init(lock)
+#define reventfd_shared_lock(lock, flags)	spin_lock_irqsave(lock, flags)
+#define reventfd_shared_unlock(lock, flags)	spin_unlock_irqrestore(lock, flags)
+#define reventfd_exclusive_lock(lock)		spin_lock_irq(lock)
+#define reventfd_exclusive_unlock(lock)		spin_unlock_irq(lock)
+#define reventfd_assert_shared(lock)		lockdep_assert_held(lock)
+#define reventfd_assert_exclusive(lock)		lockdep_assert_held(lock)
+#else
+typedef rwlock_t reventfd_lock_t;
+#define reventfd_lock_init(lock)		rwlock_init(lock)
+#define reventfd_shared_lock(lock, flags)	read_lock_irqsave(lock, flags)
+#define reventfd_shared_unlock(lock, flags)	read_unlock_irqrestore(lock, flags)
+#define reventfd_exclusive_lock(lock)		write_lock_irq(lock)
+#define reventfd_exclusive_unlock(lock)		write_unlock_irq(lock)
+#define reventfd_assert_shared(lock)		lockdep_assert_held_read(lock)
+#define reventfd_assert_exclusive(lock)		lockdep_assert_held_write(lock)
+#endif
+
+#endif /* _REVENTFD_COMPAT_H */

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * When a wakeup is due: token bucket, timer, and the readiness they gate.
+ *
+ * The bucket
+ * ==========
+ *
+ * At rate r and burst c, any interval of d seconds sees at most c + r * d
+ * wakeups. The bucket is a generic cell rate algorithm: one 64-bit time, the
+ * instant up to which tokens have been paid for, moved by compare-and-swap.
+ * A token exists if that instant lies no more than (c - 1) / r ahead of the
+ * clock. There is no refill, hence no rounding that adds up; 1/r is rounded
+ * up to a whole nanosecond once, when the limit is set, so the bound holds.
+ *
+ * Debts
+ * =====
+ *
+ * A wakeup for which there is no token is owed: limiter.owed is set and the
+ * timer armed for the instant the next token exists. While a wakeup is owed,
+ * a producer adds to the counter, sees that it is owed, and is done.
+ *
+ * A debt is settled by settle(), whoever calls: it spends a token to wake,
+ * or, if somebody else was faster to the token, owes again. The timer calls
+ * it when the token exists, and a change of the limit calls it at once. A
+ * drain leaves nothing to be woken for: the timer finds the counter at zero.
+ * Release stops the timer, since nobody is left to be woken.
+ *
+ *	producer			timer, or change of the limit
+ *	--------			-----------------------------
+ *	add to the counter		clear owed
+ *	full barrier (the add)		full barrier (the exchange)
+ *	look at owed			look at the counter
+ *
+ * At least one sees what the other did. If the producer sees the wakeup still
+ * owed, the timer is yet to look and will find the event; if the timer has
+ * looked and found nothing, the producer sees that nothing is owed and
+ * settles for itself. The same argument serves for limiter.setting, which a
+ * producer looks at after its add and a change of the limit stores before it
+ * looks at the counter.
+ *
+ * Only who turns owed from 0 to 1 starts the timer, under the queue's lock
+ * held shared. The limit is changed under the lock held exclusive, so the
+ * timer cannot be started for a limit that is no more. A timer that fires
+ * late for an old debt finds nothing owed, or settles a newer one early,
+ * for which it needs a token like everybody.
+ *
+ * Readiness
+ * =========
+ *
+ * A consumer that polls and reads in a loop never sleeps if poll() tells it
+ * of every event at once, so under a limit readiness is granted, too:
+ *
+ *	a grant		increments granted, then wakes
+ *	readable	count > 0 and granted != seen
+ *	a drain		samples granted, takes the count, stores the sample
+ *			in seen
+ *
+ * An event that is in the counter after a drain was added after the drain
+ * took. Its grant, given or owed, comes after that, hence after the sample,
+ * and makes granted differ from seen for as long as nobody drains again.
+ * Sampling after taking would let a grant slip in between and be taken for
+ * answered. In this order a drain may leave a grant unanswered whose event
+ * it took: then the next event is readable before its wakeup, once.
+ */
+#include <linux/bits.h>
+#include <linux/ktime.h>
+#include <linux/minmax.h>
+#include <linux/preempt.h>
+#include <linux/time64.h>
+
+#include "reventfd_ctx.h"
+
+/*
+ * No bucket runs further ahead of the clock than this, 73 years, so that
+ * paid_until does not overflow in 500 years of uptime. A burst that would
+ * need more is still bounded by what was asked for.
+ */
+#define TOLERANCE_MAX	BIT_ULL(61)
+
+/* limiter.setting: burst in the upper half, rate (30 bits) and flags below. */
+#define SETTING_BURST_SHIFT	32
+#define SETTING_WAKE_ONLY	BIT_ULL(31)
+#define SETTING_RATE_MASK	GENMASK_ULL(29, 0)
+static_assert(REVENTFD_RATE_MAX <= SETTING_RATE_MASK);
+
+/**
+ * reventfd_bucket_set - fill a bucket and set its limit
+ * @b: the bucket
+ * @rate: tokens per second, 1 to %REVENTFD_RATE_MAX
+ * @burst: tokens it holds, at least 1
+ */
+void reventfd_bucket_set(struct reventfd_bucket *b, u32 rate, u32 burst)
+{
+	b->interval = ((u32)NSEC_PER_SEC + rate - 1) / rate;
+	b->tolerance = min(b->interval * (burst - 1), TOLERANCE_MAX);
+	atomic64_set(&b->paid_until, 0);
+}
+
+/**
+ * reventfd_bucket_take - take a token
+ * @b: the bucket
+ * @now: the time, ns of CLOCK_MONOTONIC
+ *
+ * Return: 0 if a token was taken, else the time at which there will be one.
+ */
+u64 reventfd_bucket_take(struct reventfd_bucket *b, u64 now)
+{
+	s64 paid_until = atomic64_read(&b->paid_until);
+	u64 start;
+
+	do {
+		start = max_t(u64, paid_until, now);
+		if (start - now > b->tolerance)
+			return start - b->tolerance;
+	} while (!atomic64_try_cmpxchg(&b->paid_until, &paid_until, start + b->interval));
+
+	return 0;
+}
+
+static bool limited(u64 setting)
+{
+	return setting != 0;
+}
+
+static bool gated(u64 setting)
+{
+	return limited(setting) && !(setting & SETTING_WAKE_ONLY);
+}
+
+static u64 current_setting(struct reventfd_ctx *ctx)
+{
+	return atomic64_read(&ctx->limiter.setting);
+}
+
+static void wake_consumers(struct reventfd_ctx *ctx, u64 n)
+{
+	struct reventfd_queue *q = &ctx->queue;
+
+	/* A reader of a plain counter takes all there is: one is enough. */
+	reventfd_queue_wake(q, &q->readers, ctx->semaphore ? n : !!n, EPOLLIN);
+	atomic64_inc(&ctx->limiter.wakeups);
+}
+
+static void owe(struct reventfd_limiter *lim, u64 due)
+{
+	/*
+	 * From here to the started timer, producers rely on it without taking
+	 * the lock, so nobody who inherits priority through the lock pushes
+	 * this task on: it must not be preempted. Only PREEMPT_RT, where the
+	 * lock leaves preemption on, needs to be told.
+	 */
+	preempt_disable();
+	if (!atomic_cmpxchg(&lim->owed, 0, 1)) {
+		hrtimer_start(&lim->timer, ns_to_ktime(due), HRTIMER_MODE_ABS);
+		atomic64_inc(&lim->deferred);
+	}
+	preempt_enable();
+}
+
+/* Wakes the consumers for what is in the counter, now or when it is due. */
+static void settle(struct reventfd_ctx *ctx, u64 n)
+{
+	struct reventfd_limiter *lim = &ctx->limiter;
+	u64 due;
+
+	reventfd_assert_shared(&ctx->queue.lock);
+
+	if (!limited(current_setting(ctx))) {
+		wake_consumers(ctx, n);
+		return;
+	}
+	if (!reventfd_counter_read(&ctx->counter))
+		return;
+
+	due = reventfd_bucket_take(&lim->bucket, ktime_get_ns());
+	if (due) {
+		owe(lim, due);
+		return;
+	}
+	/*
+	 * Granting, then looking for pollers: a full barrier, which pairs with
+	 * that of reventfd_queue_poll() and with that of waiter_publish().
+	 */
+	atomic64_inc_return(&lim->granted);
+	wake_consumers(ctx, 1);
+}
+
+static void settle_pending(struct reventfd_ctx *ctx)
+{
+	unsigned long flags;
+
+	if (!reventfd_counter_read(&ctx->counter))
+		return;
+
+	reventfd_shared_lock(&ctx->queue.lock, flags);
+	settle(ctx, 1);
+	reventfd_shared_unlock(&ctx->queue.lock, flags);
+}
+
+/**
+ * reventfd_announce - see to it that consumers are woken for new events
+ * @ctx: the counter, to which they have been added
+ * @n: how many
+ *
+ * The add was a full barrier, which pairs with that of the exchange in
+ * settle_debt() and with that in reventfd_limiter_set().
+ */
+void reventfd_announce(struct reventfd_ctx *ctx, u64 n)
+{
+	struct reventfd_queue *q = &ctx->queue;
+	unsigned long flags;
+
+	if (limited(current_setting(ctx))) {
+		if (atomic_read(&ctx->limiter.owed))
+			return;
+	} else if (!reventfd_queue_busy(q, &q->readers)) {
+		return;
+	}
+
+	reventfd_shared_lock(&q->lock, flags);
+	settle(ctx, n);
+	reventfd_shared_unlock(&q->lock, flags);
+}
+
+static void settle_debt(struct reventfd_ctx *ctx)
+{
+	/*
+	 * Clearing, then looking at the counter: a full barrier, which pairs
+	 * with the producer's add before it looks at owed.
+	 */
+	if (atomic_xchg(&ctx->limiter.owed, 0))
+		settle_pending(ctx);
+}
+
+static enum hrtimer_restart debt_due(struct hrtimer *timer)
+{
+	struct reventfd_ctx *ctx = container_of(timer, struct reventfd_ctx, limiter.timer);
+
+	atomic64_inc(&ctx->limiter.fires);
+	settle_debt(ctx);
+	return HRTIMER_NORESTART;
+}
+
+/**
+ * reventfd_readable - whether poll and a blocking read may have it
+ * @ctx: the counter
+ * @count: its count, as read by the caller
+ *
+ * Return: whether there is something to read and the limit lets it be seen.
+ */
+bool reventfd_readable(struct reventfd_ctx *ctx, u64 count)
+{
+	struct reventfd_limiter *lim = &ctx->limiter;
+
+	if (!count)
+		return false;
+	if (!gated(current_setting(ctx)))
+		return true;
+	return atomic64_read(&lim->granted) != atomic64_read(&lim->seen);
+}
+
+/**
+ * reventfd_drain - take what a reader gets
+ * @ctx: the counter
+ *
+ * Return: the value read: all events, or 1 of a semaphore; 0 if none.
+ */
+u64 reventfd_drain(struct reventfd_ctx *ctx)
+{
+	struct reventfd_limiter *lim = &ctx->limiter;
+	u64 sample, n;
+
+	/* A semaphore has no limit. */
+	if (ctx->semaphore)
+		return reventfd_counter_take_one(&ctx->counter);
+	if (!gated(current_setting(ctx)))
+		return reventfd_counter_take_all(&ctx->counter);
+
+	/*
+	 * Sampling, then taking: taking is a full barrier. It pairs with the
+	 * add of an event that is left, whose grant follows it.
+	 */
+	sample = atomic64_read(&lim->granted);
+	n = reventfd_counter_take_all(&ctx->counter);
+	if (n)
+		atomic64_set(&lim->seen, sample);
+	return n;
+}
+
+/**
+ * reventfd_limiter_set - set, change or lift the limit
+ * @ctx: the counter; not a semaphore
+ * @limit: the new limit, valid
+ *
+ * The bucket starts full. What is in the counter is announced at once, with
+ * the new bucket's first token if there is a bucket.
+ */
+void reventfd_limiter_set(struct reventfd_ctx *ctx, const struct reventfd_limit *limit)
+{
+	struct reventfd_limiter *lim = &ctx->limiter;
+	u64 setting = 0;
+
+	if (limit->rate) {
+		setting = (u64)limit->burst << SETTING_BURST_SHIFT | limit->rate;
+		if (limit->flags & REVENTFD_LIMIT_WAKE_ONLY)
+			setting |= SETTING_WAKE_ONLY;
+	}
+
+	reventfd_exclusive_lock(&ctx->queue.lock);
+	if (setting)
+		reventfd_bucket_set(&lim->bucket, limit->rate, limit->burst);
+	atomic64_set(&lim->setting, setting);
+	/*
+	 * Setting and clearing, then looking at the counter: a full barrier,
+	 * which pairs with the producer's add before it looks at either.
+	 */
+	atomic_xchg(&lim->owed, 0);
+	/* If it is running it waits for the lock, and finds nothing owed. */
+	hrtimer_try_to_cancel(&lim->timer);
+	reventfd_exclusive_unlock(&ctx->queue.lock);
+
+	settle_pending(ctx);
+}
+
+/**
+ * reventfd_limiter_get - say what the limit is
+ * @ctx: the counter
+ * @limit: is filled in; all zero if there is no limit
+ */
+void reventfd_limiter_get(struct reventfd_ctx *ctx, struct reventfd_limit *limit)
+{
+	u64 setting = current_setting(ctx);
+
+	*limit = (struct reventfd_limit) {
+		.rate = setting & SETTING_RATE_MASK,
+		.burst = setting >> SETTING_BURST_SHIFT,
+		.flags = setting & SETTING_WAKE_ONLY ? REVENTFD_LIMIT_WAKE_ONLY : 0,
+	};
+}
+
+/**
+ * reventfd_limiter_init - start without a limit
+ * @ctx: the counter
+ */
+void reventfd_limiter_init(struct reventfd_ctx *ctx)
+{
+	struct reventfd_limiter *lim = &ctx->limiter;
+
+	atomic64_set(&lim->setting, 0);
+	atomic_set(&lim->owed, 0);
+	atomic64_set(&lim->granted, 0);
+	atomic64_set(&lim->seen, 0);
+	atomic64_set(&lim->wakeups, 0);
+	atomic64_set(&lim->deferred, 0);
+	atomic64_set(&lim->fires, 0);
+	hrtimer_setup(&lim->timer, debt_due, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
+}
+
+/**
+ * reventfd_limiter_stop - stop the timer for good
+ * @ctx: the counter, which nobody can reach any more
+ */
+void reventfd_limiter_stop(struct reventfd_ctx *ctx)
+{
+	hrtimer_cancel(&ctx->limiter.timer);
+}
