@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Who is woken. Waiters are kernel threads that wait for tickets; a waker
+ * hands out tickets and claims waiters for them.
+ */
+#include <kunit/test.h>
+#include <linux/completion.h>
+#include <linux/kthread.h>
+
+#include "../wait_queue.c"
+
+#define WAITERS	16
+#define WAKERS	4
+
+struct hall {
+	struct reventfd_queue queue;
+	atomic_t tickets;
+	atomic_t served;
+	atomic_t interrupted;
+	/* Attempts to take a ticket: one on entry, and one for each wakeup. */
+	atomic_t attempts;
+	/* Times a waiter found none after it had published, so that it sleeps. */
+	atomic_t asleep;
+	struct task_struct *waiter[WAITERS];
+};
+
+static bool ticket_there(void *arg)
+{
+	struct hall *h = arg;
+
+	if (atomic_read(&h->tickets) > 0)
+		return true;
+	atomic_inc(&h->asleep);
+	return false;
+}
+
+static bool take_ticket(void *arg)
+{
+	struct hall *h = arg;
+
+	atomic_inc(&h->attempts);
+	return atomic_dec_if_positive(&h->tickets) >= 0;
+}
+
+static const struct reventfd_wait_ops ticket_ops = {
+	.ready = ticket_there,
+	.attempt = take_ticket,
+};
+
+static int wait_for_ticket(void *arg)
+{
+	struct hall *h = arg;
+
+	allow_signal(SIGUSR1);
+	if (reventfd_queue_wait(&h->queue, &h->queue.readers, &ticket_ops, h))
+		atomic_inc(&h->interrupted);
+	else
+		atomic_inc(&h->served);
+	while (!kthread_should_stop()) {
+		flush_signals(current);
+		schedule_timeout_interruptible(1);
+	}
+	return 0;
+}
+
+static struct hall *open_hall(struct kunit *test, int waiters)
+{
+	struct hall *h = kunit_kzalloc(test, sizeof(*h), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, h);
+	reventfd_queue_init(&h->queue);
+	for (int i = 0; i < waiters; i++) {
+		h->waiter[i] = kthread_run(wait_for_ticket, h, "waiter/%d", i);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(h->waiter[i]));
+		/* One after the other, so that the queue's order is known. */
+		while (atomic_read(&h->asleep) <= i)
+			cond_resched();
+	}
+	return h;
+}
+
+static void close_hall(struct hall *h)
+{
+	for (int i = 0; i < WAITERS && h->waiter[i]; i++)
+		kthread_stop(h->waiter[i]);
+}
+
+static unsigned int issue(struct hall *h, int tickets)
+{
+	unsigned long flags;
+	unsigned int claimed;
+
+	atomic_add_return(tickets, &h->tickets);
+	reventfd_shared_lock(&h->queue.lock, flags);
+	claimed = reventfd_queue_wake(&h->queue, &h->queue.readers, tickets, EPOLLIN);
+	reventfd_shared_unlock(&h->queue.lock, flags);
+	return claimed;
+}
+
+static void await(atomic_t *what, int value)
+{
+	while (atomic_read(what) < value)
+		cond_resched();
+}
+
+static void n_tickets_wake_n_waiters(struct kunit *test)
+{
+	struct hall *h = open_hall(test, 5);
+
+	KUNIT_EXPECT_EQ(test, issue(h, 2), 2);
+	await(&h->served, 2);
+	KUNIT_EXPECT_EQ(test, atomic_read(&h->served), 2);
+	/* Five before they slept, two when they were woken; nobody else was. */
+	KUNIT_EXPECT_EQ(test, atomic_read(&h->attempts), 7);
+	KUNIT_EXPECT_EQ(test, issue(h, 9), 3);
+	await(&h->served, 5);
+	KUNIT_EXPECT_EQ(test, atomic_read(&h->tickets), 6);
+	close_hall(h);
+}
+
+static void a_claimed_waiter_is_not_claimed_again(struct kunit *test)
+{
+	unsigned int claimed[4];
+	struct reventfd_waiter w;
+	struct reventfd_queue q;
+	unsigned long flags;
+
+	reventfd_queue_init(&q);
+	waiter_link(&q, &q.readers, &w);
+	reventfd_shared_lock(&q.lock, flags);
+	claimed[0] = reventfd_queue_wake(&q, &q.readers, 1, EPOLLIN);
+	WRITE_ONCE(w.task, current);
+	claimed[1] = reventfd_queue_wake(&q, &q.readers, 0, EPOLLIN);
+	claimed[2] = reventfd_queue_wake(&q, &q.readers, 1, EPOLLIN);
+	claimed[3] = reventfd_queue_wake(&q, &q.readers, 1, EPOLLIN);
+	reventfd_shared_unlock(&q.lock, flags);
+
+	/* The first came while it was claimed already, the second claimed none. */
+	KUNIT_EXPECT_EQ(test, claimed[0], 0);
+	KUNIT_EXPECT_EQ(test, claimed[1], 0);
+	KUNIT_EXPECT_EQ(test, claimed[2], 1);
+	KUNIT_EXPECT_EQ(test, claimed[3], 0);
+	KUNIT_EXPECT_FALSE(test, current->in_eventfd);
+	KUNIT_EXPECT_TRUE(test, waiter_withdraw(&w));
+	waiter_unlink(&q, &w);
+	KUNIT_EXPECT_FALSE(test, reventfd_queue_busy(&q, &q.readers));
+}
+
+/*
+ * The first waiter is claimed while a signal is on its way to it, as often as
+ * it takes for the signal to win; its ticket must reach the second.
+ */
+static void an_interrupted_waiter_hands_its_claim_on(struct kunit *test)
+{
+	for (int round = 0; round < 100; round++) {
+		struct hall *h = open_hall(test, 2);
+
+		send_sig(SIGUSR1, h->waiter[0], 1);
+		issue(h, 1);
+		await(&h->served, 1);
+		KUNIT_ASSERT_EQ(test, atomic_read(&h->tickets), 0);
+		issue(h, 1);
+		while (atomic_read(&h->served) + atomic_read(&h->interrupted) < 2)
+			cond_resched();
+		KUNIT_ASSERT_EQ(test, atomic_read(&h->served) + atomic_read(&h->tickets), 2);
+		close_hall(h);
+	}
+}
+
+struct waker {
+	struct hall *hall;
+	atomic_t *claimed;
+	int tickets;
+	struct completion done;
+};
+
+static int issue_singly(void *arg)
+{
+	struct waker *w = arg;
+
+	for (int i = 0; i < w->tickets; i++)
+		atomic_add(issue(w->hall, 1), w->claimed);
+	complete(&w->done);
+	return 0;
+}
+
+static void parallel_wakers_wake_different_waiters(struct kunit *test)
+{
+	for (int round = 0; round < 50; round++) {
+		struct hall *h = open_hall(test, WAITERS);
+		struct waker w[WAKERS];
+		atomic_t claimed = ATOMIC_INIT(0);
+
+		for (int i = 0; i < WAKERS; i++) {
+			w[i] = (struct waker) { h, &claimed, WAITERS / WAKERS };
+			init_completion(&w[i].done);
+			kthread_run(issue_singly, &w[i], "waker/%d", i);
+		}
+		for (int i = 0; i < WAKERS; i++)
+			wait_for_completion(&w[i].done);
+		await(&h->served, WAITERS);
+		KUNIT_EXPECT_EQ(test, atomic_read(&h->tickets), 0);
+		KUNIT_EXPECT_LE(test, atomic_read(&claimed), WAITERS);
+		close_hall(h);
+	}
+}
+
+static struct kunit_case cases[] = {
+	KUNIT_CASE(n_tickets_wake_n_waiters),
+	KUNIT_CASE(a_claimed_waiter_is_not_claimed_again),
+	KUNIT_CASE(an_interrupted_waiter_hands_its_claim_on),
+	KUNIT_CASE(parallel_wakers_wake_different_waiters),
+	{}
+};
+
+static struct kunit_suite suite = {
+	.name = "reventfd_queue",
+	.test_cases = cases,
+};
+
+kunit_test_suite(suite);
