@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Open, close, kill and unload while busy: the module refuses to go while a
+ * counter is open, and nothing that dies in a call takes anything with it.
+ */
+#define _GNU_SOURCE
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "kselftest_harness.h"
+#include "counter.h"
+
+#define CHILDREN 4
+
+static int unload(void)
+{
+	return syscall(SYS_delete_module, "reventfd", O_NONBLOCK);
+}
+
+/* What the kernel says of a module in use, as rmmod's "is in use". */
+#define EXPECT_IN_USE() do {			\
+	EXPECT_EQ(-1, unload());		\
+	EXPECT_EQ(EWOULDBLOCK, errno);		\
+} while (0)
+
+static void open_and_close_for_ever(void)
+{
+	for (unsigned int i = 0;; i++) {
+		int fd = i % 2 ? open("/dev/reventfd", O_RDWR | O_NONBLOCK)
+			       : created(i, EFD_NONBLOCK);
+
+		limit(fd, 1 + i % 5000, 1 + i % 3, 0);
+		put(fd, 1);
+		put(fd, 1);
+		if (i % 4)
+			get(fd);
+		close(fd);
+	}
+}
+
+static pid_t in_child(void (*what)(void))
+{
+	pid_t child = fork();
+
+	if (!child) {
+		what();
+		_exit(0);
+	}
+	return child;
+}
+
+static int end(pid_t child)
+{
+	int status;
+
+	kill(child, SIGKILL);
+	waitpid(child, &status, 0);
+	return WTERMSIG(status);
+}
+
+TEST(the_module_stays_while_a_counter_is_open)
+{
+	int fd;
+
+	if (geteuid())
+		SKIP(return, "unloading a module needs root");
+	fd = open("/dev/reventfd", O_RDWR);
+	ASSERT_GE(fd, 0);
+	EXPECT_IN_USE();
+	close(fd);
+
+	fd = created(0, 0);
+	EXPECT_IN_USE();
+	close(fd);
+}
+
+TEST(the_module_stays_while_counters_come_and_go)
+{
+	int fd = open("/dev/reventfd", O_RDWR);
+	pid_t child[CHILDREN];
+
+	if (geteuid())
+		SKIP(return, "unloading a module needs root");
+	for (int i = 0; i < CHILDREN; i++)
+		child[i] = in_child(open_and_close_for_ever);
+	for (int i = 0; i < 1000; i++)
+		EXPECT_IN_USE();
+	for (int i = 0; i < CHILDREN; i++)
+		EXPECT_EQ(SIGKILL, end(child[i]));
+	close(fd);
+}
+
+static int shared;
+
+static void block_in_read(void)
+{
+	get(shared);
+}
+
+static void block_in_write(void)
+{
+	put(shared, COUNT_MAX);
+}
+
+static void block_in_poll(void)
+{
+	struct pollfd p = { .fd = shared, .events = POLLPRI };
+
+	poll(&p, 1, -1);
+}
+
+static void kill_while_asleep(struct __test_metadata *_metadata, void (*what)(void), long nr)
+{
+	pid_t child[CHILDREN];
+
+	for (int i = 0; i < CHILDREN; i++) {
+		child[i] = in_child(what);
+		await_asleep(child[i], child[i], nr);
+	}
+	for (int i = 0; i < CHILDREN; i++)
+		EXPECT_EQ(SIGKILL, end(child[i]));
+}
+
+TEST(killed_while_asleep)
+{
+	for (int round = 0; round < 6; round++) {
+		shared = open("/dev/reventfd", O_RDWR);
+		if (round % 2)
+			limit(shared, 1, 1, 0);
+		kill_while_asleep(_metadata, block_in_read, SYS_read);
+		put(shared, 1);
+		kill_while_asleep(_metadata, block_in_write, SYS_write);
+		kill_while_asleep(_metadata, block_in_poll, SYS_poll);
+		/* It is as it was, and works. */
+		EXPECT_EQ(1, get(shared));
+		close(shared);
+	}
+}
+
+/* The last reference goes while others still sleep on what it was dup'ed from. */
+TEST(closed_while_a_debt_is_pending)
+{
+	for (int i = 0; i < 100; i++) {
+		pid_t child;
+
+		shared = open("/dev/reventfd", O_RDWR);
+		limit(shared, 2000, 1, 0);
+		put(shared, 1);
+		get(shared);
+		child = in_child(block_in_read);
+		put(shared, 1);
+		put(shared, 1);
+		close(shared);
+		/* The child reads when the debt is due, and holds the last reference. */
+		waitpid(child, NULL, 0);
+	}
+}
+
+TEST_HARNESS_MAIN
