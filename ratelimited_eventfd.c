@@ -165,6 +165,8 @@ static ssize_t reventfd_write_iter(struct kiocb *iocb, struct iov_iter *from)
 		done += ret;
 		if (ret != segment)
 			break;
+		/* Over empty segments, except a leading one, the VFS steps, too. */
+		iov_iter_advance(from, 0);
 	}
 	return done ? done : ret;
 }

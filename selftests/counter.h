@@ -111,7 +111,7 @@ static inline long long info(int fd, const char *key)
 	f = fopen(path, "r");
 	while (f && fgets(line, sizeof(line), f))
 		if (!strncmp(line, key, n) && line[n] == ':')
-			value = strtoll(line + n + 1, NULL, strcmp(key, "eventfd-count") ? 10 : 16);
+			value = strtoull(line + n + 1, NULL, strcmp(key, "eventfd-count") ? 10 : 16);
 	if (f)
 		fclose(f);
 	return value;
