@@ -18,10 +18,10 @@
  * returns, so no waker that may still touch it is left: neither the waiter
  * nor its task needs a reference.
  *
- * The lock is taken with interrupts off in both ways: the limit's timer takes
- * it shared in hard interrupt context, and current->in_eventfd, which is set
- * while waiters are woken, must not be seen by an interrupt that signals
- * something of its own.
+ * Except on PREEMPT_RT, the lock is taken with interrupts off in both ways:
+ * the limit's timer takes it shared in hard interrupt context, and
+ * current->in_eventfd, which is set while waiters are woken, must not be seen
+ * by an interrupt that signals something of its own.
  *
  * On PREEMPT_RT a waiting writer of an rwlock lends its priority to none of
  * the readers it waits for. There the lock is a spinlock, which inherits
@@ -30,22 +30,23 @@
  *
  * Inside the lock nests only the lock of the pollers' wait queue, and what
  * their wake functions take. These run with current->in_eventfd set, as in
- * eventfd, so that a wake function that would signal an eventfd or one of
- * these in turn knows to refuse or put it off: nothing comes back into the
- * lock from inside. Nothing is allocated, printed or copied to or from user
- * space under it.
+ * eventfd, so that one that would signal an eventfd in turn knows to put it
+ * off. None of them can reach a reventfd: only system calls and the timer
+ * come in here. Nothing is allocated, printed or copied to or from user space
+ * under the lock.
  *
  * No lost wakeup
  * ==============
  *
  *	waiter				waker
  *	------				-----
- *	link, publish task and state	change the count (or the grant)
+ *	link, set state, publish task	change the count (or the grant)
  *	full barrier			full barrier
  *	look at the count		look for waiters
  *
  * At least one sees what the other did: either the waiter finds the count it
- * waits for and does not sleep, or the waker finds the waiter and claims it.
+ * waits for and does not sleep, or the waker finds the waiter, claims it, and
+ * ends the sleeping state that was set before.
  *
  * Claims are counted against events: at any time, if a waiter sleeps
  * unclaimed, then each event that is there to be had is covered by a claim
@@ -148,12 +149,17 @@ static void waiter_unlink(struct reventfd_queue *q, struct reventfd_waiter *w)
 /* Offers the waiter to be claimed, before it looks whether it must sleep. */
 static void waiter_publish(struct reventfd_waiter *w)
 {
-	WRITE_ONCE(w->task, current);
 	/*
-	 * Publishing, then looking: the full barrier in set_current_state()
-	 * pairs with the waker's between its change and its look for waiters.
+	 * Before it can be claimed: a claim's wakeup must find this state. One
+	 * that found the task running would do nothing, and the waiter would
+	 * go to sleep claimed, where no later waker looks at it.
 	 */
 	set_current_state(TASK_INTERRUPTIBLE);
+	/*
+	 * Publishing, then looking: a full barrier, which pairs with the
+	 * waker's between its change and its look for waiters.
+	 */
+	smp_store_mb(w->task, current);
 }
 
 /* Takes the offer back. Returns whether the waiter had been claimed. */

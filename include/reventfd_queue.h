@@ -55,7 +55,7 @@ unsigned int reventfd_queue_wake(struct reventfd_queue *q, struct list_head *lis
 /*
  * Whether anybody is there for a waker to take the lock for. The caller has
  * passed a full barrier since it changed what they wait for; it pairs with
- * the barrier of reventfd_waiter_publish() and with that of
+ * the barrier of waiter_publish() and with that of
  * reventfd_queue_poll().
  */
 static inline bool reventfd_queue_busy(struct reventfd_queue *q, struct list_head *list)

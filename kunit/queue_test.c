@@ -205,11 +205,62 @@ static void parallel_wakers_wake_different_waiters(struct kunit *test)
 	}
 }
 
+#define OFTEN	200
+#define THIEVES	2
+
+static int wait_often(void *arg)
+{
+	struct hall *h = arg;
+
+	for (int i = 0; i < OFTEN; i++) {
+		reventfd_queue_wait(&h->queue, &h->queue.readers, &ticket_ops, h);
+		atomic_inc(&h->served);
+	}
+	while (!kthread_should_stop())
+		schedule_timeout_interruptible(1);
+	return 0;
+}
+
+static int steal(void *arg)
+{
+	struct hall *h = arg;
+
+	while (!kthread_should_stop()) {
+		atomic_dec_if_positive(&h->tickets);
+		cond_resched();
+	}
+	return 0;
+}
+
+/*
+ * Who takes without waiting makes a claimed waiter find nothing and sleep
+ * again. However that falls, a waiter can be claimed when there is more.
+ */
+static void thieves_leave_no_waiter_behind(struct kunit *test)
+{
+	struct hall *h = open_hall(test, 0);
+	struct task_struct *thief[THIEVES];
+
+	for (int i = 0; i < WAKERS; i++)
+		h->waiter[i] = kthread_run(wait_often, h, "waiter/%d", i);
+	for (int i = 0; i < THIEVES; i++)
+		thief[i] = kthread_run(steal, h, "thief/%d", i);
+	while (atomic_read(&h->served) < WAKERS * OFTEN) {
+		issue(h, 1);
+		cond_resched();
+	}
+	for (int i = 0; i < THIEVES; i++)
+		kthread_stop(thief[i]);
+	close_hall(h);
+	KUNIT_EXPECT_EQ(test, atomic_read(&h->served), WAKERS * OFTEN);
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(n_tickets_wake_n_waiters),
 	KUNIT_CASE(a_claimed_waiter_is_not_claimed_again),
 	KUNIT_CASE(an_interrupted_waiter_hands_its_claim_on),
 	KUNIT_CASE(parallel_wakers_wake_different_waiters),
+	KUNIT_CASE(thieves_leave_no_waiter_behind),
 	{}
 };
 
