@@ -128,10 +128,13 @@ static int ioctl_get_stats(struct reventfd_ctx *ctx, void __user *arg, size_t si
 	return copy_out(arg, size, &stats, sizeof(stats));
 }
 
-/* The sizes that were published first; none of the structures has grown. */
-#define CREATE_SIZE_MIN	sizeof(struct reventfd_create)
-#define LIMIT_SIZE_MIN	sizeof(struct reventfd_limit)
-#define STATS_SIZE_MIN	sizeof(struct reventfd_stats)
+/* The sizes that were published first. None of the structures has grown. */
+#define CREATE_SIZE_MIN	16
+#define LIMIT_SIZE_MIN	16
+#define STATS_SIZE_MIN	40
+static_assert(sizeof(struct reventfd_create) == CREATE_SIZE_MIN);
+static_assert(sizeof(struct reventfd_limit) == LIMIT_SIZE_MIN);
+static_assert(sizeof(struct reventfd_stats) == STATS_SIZE_MIN);
 
 /**
  * reventfd_ioctl - the commands of <linux/reventfd.h>

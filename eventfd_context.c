@@ -24,11 +24,12 @@ struct reventfd_ctx *reventfd_ctx_new(u64 count, bool semaphore)
 	struct reventfd_ctx *ctx;
 	int id;
 
-	ctx = kmem_cache_alloc(ctx_cache, GFP_KERNEL_ACCOUNT);
+	ctx = kmem_cache_alloc(ctx_cache, GFP_KERNEL);
 	if (!ctx)
 		return ERR_PTR(-ENOMEM);
 
-	id = ida_alloc(&ctx_ids, GFP_KERNEL_ACCOUNT);
+	/* Not charged: the ids of many cgroups share one bitmap. */
+	id = ida_alloc(&ctx_ids, GFP_KERNEL);
 	if (id < 0) {
 		kmem_cache_free(ctx_cache, ctx);
 		return ERR_PTR(id);

@@ -2,8 +2,8 @@
 /*
  * What /proc/PID/fdinfo/FD says.
  *
- * One snapshot of atomics, printed afterwards: a reader takes no lock that a
- * producer or consumer could meet, and holds nothing while it formats. The
+ * One snapshot of atomics, printed afterwards: a reader takes none of the
+ * counter's locks, and holds nothing while it formats. The
  * values are each exact, and taken one after the other.
  */
 #include <linux/fs.h>

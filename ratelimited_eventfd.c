@@ -153,7 +153,9 @@ static ssize_t reventfd_write_iter(struct kiocb *iocb, struct iov_iter *from)
 	u64 n;
 
 	while (iov_iter_count(from)) {
-		segment = iov_iter_single_seg_count(from);
+		/* A registered buffer is one segment, however many pages it spans. */
+		segment = iov_iter_is_bvec(from) ? iov_iter_count(from) :
+						   iov_iter_single_seg_count(from);
 		if (!reventfd_write_size_ok(segment))
 			ret = -EINVAL;
 		else if (!copy_from_iter_full(&n, sizeof(n), from))
@@ -182,8 +184,6 @@ static __poll_t reventfd_poll(struct file *file, poll_table *wait)
 	count = reventfd_counter_read(&ctx->counter);
 	if (reventfd_readable(ctx, count))
 		events |= EPOLLIN;
-	if (count == ULLONG_MAX)
-		events |= EPOLLERR;
 	if (reventfd_count_fits(count, 1))
 		events |= EPOLLOUT;
 	return events;
@@ -210,6 +210,11 @@ static int reventfd_open(struct inode *inode, struct file *file)
 	/* As an eventfd: no position to read or write at, but lseek() says 0. */
 	file->f_mode &= ~(FMODE_PREAD | FMODE_PWRITE);
 	file->f_mode |= FMODE_NOWAIT;
+	/*
+	 * An eventfd has no path. One who watches this one with inotify would
+	 * see everybody's reads and writes, and slow them down.
+	 */
+	file->f_mode |= FMODE_NONOTIFY;
 	return 0;
 }
 

@@ -60,7 +60,8 @@
  * and makes granted differ from seen for as long as nobody drains again.
  * Sampling after taking would let a grant slip in between and be taken for
  * answered. In this order a drain may leave a grant unanswered whose event
- * it took: then the next event is readable before its wakeup, once.
+ * it took: then the next event is readable before its wakeup, once. So it may
+ * be after two drains at once, of which the slower stores the older sample.
  */
 #include <linux/bits.h>
 #include <linux/ktime.h>
@@ -72,8 +73,9 @@
 
 /*
  * No bucket runs further ahead of the clock than this, 73 years, so that
- * paid_until does not overflow in 500 years of uptime. A burst that would
- * need more is still bounded by what was asked for.
+ * paid_until does not overflow in 500 years of uptime; the kernel's clock
+ * itself ends after 292. A burst that would need more is still bounded by
+ * what was asked for.
  */
 #define TOLERANCE_MAX	BIT_ULL(61)
 
@@ -141,8 +143,12 @@ static void wake_consumers(struct reventfd_ctx *ctx, u64 n)
 	atomic64_inc(&ctx->limiter.wakeups);
 }
 
-static void owe(struct reventfd_limiter *lim, u64 due)
+static void owe(struct reventfd_ctx *ctx, u64 due)
 {
+	struct reventfd_limiter *lim = &ctx->limiter;
+
+	reventfd_assert_shared(&ctx->queue.lock);
+
 	/*
 	 * From here to the started timer, producers rely on it without taking
 	 * the lock, so nobody who inherits priority through the lock pushes
@@ -174,7 +180,7 @@ static void settle(struct reventfd_ctx *ctx, u64 n)
 
 	due = reventfd_bucket_take(&lim->bucket, ktime_get_ns());
 	if (due) {
-		owe(lim, due);
+		owe(ctx, due);
 		return;
 	}
 	/*
@@ -203,7 +209,7 @@ static void settle_pending(struct reventfd_ctx *ctx)
  * @n: how many
  *
  * The add was a full barrier, which pairs with that of the exchange in
- * settle_debt() and with that in reventfd_limiter_set().
+ * settle_debt() and with that in change().
  */
 void reventfd_announce(struct reventfd_ctx *ctx, u64 n)
 {
@@ -224,12 +230,16 @@ void reventfd_announce(struct reventfd_ctx *ctx, u64 n)
 
 static void settle_debt(struct reventfd_ctx *ctx)
 {
+	unsigned long flags;
+
+	reventfd_shared_lock(&ctx->queue.lock, flags);
 	/*
 	 * Clearing, then looking at the counter: a full barrier, which pairs
 	 * with the producer's add before it looks at owed.
 	 */
-	if (atomic_xchg(&ctx->limiter.owed, 0))
-		settle_pending(ctx);
+	if (atomic_xchg(&ctx->limiter.owed, 0) && reventfd_counter_read(&ctx->counter))
+		settle(ctx, 1);
+	reventfd_shared_unlock(&ctx->queue.lock, flags);
 }
 
 static enum hrtimer_restart debt_due(struct hrtimer *timer)
@@ -287,6 +297,29 @@ u64 reventfd_drain(struct reventfd_ctx *ctx)
 	return n;
 }
 
+static void change(struct reventfd_ctx *ctx, const struct reventfd_limit *limit)
+{
+	struct reventfd_limiter *lim = &ctx->limiter;
+	u64 setting = 0;
+
+	reventfd_assert_exclusive(&ctx->queue.lock);
+
+	if (limit->rate) {
+		reventfd_bucket_set(&lim->bucket, limit->rate, limit->burst);
+		setting = (u64)limit->burst << SETTING_BURST_SHIFT | limit->rate;
+		if (limit->flags & REVENTFD_LIMIT_WAKE_ONLY)
+			setting |= SETTING_WAKE_ONLY;
+	}
+	atomic64_set(&lim->setting, setting);
+	/*
+	 * Setting and clearing, then looking at the counter: a full barrier,
+	 * which pairs with the producer's add before it looks at either.
+	 */
+	atomic_xchg(&lim->owed, 0);
+	/* If it is running it waits for the lock, and finds nothing owed. */
+	hrtimer_try_to_cancel(&lim->timer);
+}
+
 /**
  * reventfd_limiter_set - set, change or lift the limit
  * @ctx: the counter; not a semaphore
@@ -297,26 +330,8 @@ u64 reventfd_drain(struct reventfd_ctx *ctx)
  */
 void reventfd_limiter_set(struct reventfd_ctx *ctx, const struct reventfd_limit *limit)
 {
-	struct reventfd_limiter *lim = &ctx->limiter;
-	u64 setting = 0;
-
-	if (limit->rate) {
-		setting = (u64)limit->burst << SETTING_BURST_SHIFT | limit->rate;
-		if (limit->flags & REVENTFD_LIMIT_WAKE_ONLY)
-			setting |= SETTING_WAKE_ONLY;
-	}
-
 	reventfd_exclusive_lock(&ctx->queue.lock);
-	if (setting)
-		reventfd_bucket_set(&lim->bucket, limit->rate, limit->burst);
-	atomic64_set(&lim->setting, setting);
-	/*
-	 * Setting and clearing, then looking at the counter: a full barrier,
-	 * which pairs with the producer's add before it looks at either.
-	 */
-	atomic_xchg(&lim->owed, 0);
-	/* If it is running it waits for the lock, and finds nothing owed. */
-	hrtimer_try_to_cancel(&lim->timer);
+	change(ctx, limit);
 	reventfd_exclusive_unlock(&ctx->queue.lock);
 
 	settle_pending(ctx);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * All that differs between the kernels this module builds for, and nothing
- * else. Kbuild looks into the kernel's headers and defines REVENTFD_HAVE_*;
- * a version decides only where no header shows the difference.
+ * All that differs between the kernels this module builds for and between
+ * their configurations, and nothing else. Kbuild looks into the kernel's
+ * headers and defines REVENTFD_HAVE_*; a version decides only where no header
+ * shows the difference.
  */
 #ifndef _REVENTFD_COMPAT_H
 #define _REVENTFD_COMPAT_H
@@ -19,6 +20,11 @@
 
 #ifndef CONFIG_EVENTFD
 #error "reventfd needs a kernel with CONFIG_EVENTFD"
+#endif
+
+/* There an atomic is a spinlock, and no full barrier; nothing here would hold. */
+#if defined(CONFIG_SMP) && defined(CONFIG_GENERIC_ATOMIC64)
+#error "reventfd needs 64-bit atomics, which this processor does not have"
 #endif
 
 #ifndef REVENTFD_HAVE_HRTIMER_SETUP

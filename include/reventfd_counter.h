@@ -13,7 +13,7 @@
  * struct reventfd_counter - how events add up
  * @count: events written and not yet read
  * @writes: successful adds. It shares @count's cache line, which a writer
- *	owns anyway, so that counting writes costs no further line.
+ *	owns anyway, so that counting writes touches no further one.
  * @reads: successful takes
  *
  * All are atomics: no lock protects them.

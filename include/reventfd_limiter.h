@@ -28,7 +28,8 @@ struct reventfd_bucket {
  *	queue's lock held exclusive.
  * @owed: 1 while a wakeup is owed and @timer will pay it; an atomic
  * @granted: wakeups granted so far; an atomic
- * @seen: the value of @granted that the latest drain answers; an atomic
+ * @seen: the value of @granted that the drain which stored last had sampled;
+ *	an atomic
  * @bucket: the tokens
  * @timer: armed while @owed, for the instant the next token exists
  * @wakeups: see struct reventfd_stats; an atomic, as are the next two

@@ -5,6 +5,8 @@
  * changes nothing.
  */
 #define _GNU_SOURCE
+#include <sys/inotify.h>
+
 #include "kselftest_harness.h"
 #include "counter.h"
 
@@ -284,6 +286,19 @@ TEST_F(device, reopening_makes_another_counter)
 	EXPECT_EQ(-EAGAIN, get(other));
 	EXPECT_EQ(1, get(self->fd));
 	close(other);
+}
+
+/* An eventfd has no path at which others could be watched. */
+TEST_F(device, inotify_sees_no_reads_and_writes)
+{
+	char event[512];
+	int watch = inotify_init1(IN_NONBLOCK);
+
+	ASSERT_GE(inotify_add_watch(watch, "/dev/reventfd", IN_ACCESS | IN_MODIFY), 0);
+	put(self->fd, 1);
+	get(self->fd);
+	EXPECT_FAILS(EAGAIN, read(watch, event, sizeof(event)));
+	close(watch);
 }
 
 TEST_HARNESS_MAIN
