@@ -103,6 +103,7 @@ static inline struct reventfd_stats stats(int fd)
 static inline long long info(int fd, const char *key)
 {
 	char path[64], line[128];
+	bool hex = !strcmp(key, "eventfd-count");
 	long long value = -1;
 	size_t n = strlen(key);
 	FILE *f;
@@ -111,7 +112,7 @@ static inline long long info(int fd, const char *key)
 	f = fopen(path, "r");
 	while (f && fgets(line, sizeof(line), f))
 		if (!strncmp(line, key, n) && line[n] == ':')
-			value = strtoull(line + n + 1, NULL, strcmp(key, "eventfd-count") ? 10 : 16);
+			value = strtoull(line + n + 1, NULL, hex ? 16 : 10);
 	if (f)
 		fclose(f);
 	return value;
