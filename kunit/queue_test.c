@@ -245,8 +245,11 @@ static void thieves_leave_no_waiter_behind(struct kunit *test)
 		h->waiter[i] = kthread_run(wait_often, h, "waiter/%d", i);
 	for (int i = 0; i < THIEVES; i++)
 		thief[i] = kthread_run(steal, h, "thief/%d", i);
-	while (atomic_read(&h->served) < WAKERS * OFTEN) {
+	for (int i = 0; atomic_read(&h->served) < WAKERS * OFTEN; i++) {
 		issue(h, 1);
+		/* At once, before who was claimed can have looked. */
+		if (i % 2)
+			atomic_dec_if_positive(&h->tickets);
 		cond_resched();
 	}
 	for (int i = 0; i < THIEVES; i++)
