@@ -19,6 +19,8 @@ help:
 	@echo 'make demo           the storm on eventfd and on reventfd, side by side'
 	@echo 'make check          every test, from nothing'
 	@echo 'make check-quick    what to run between edits'
+	@echo 'make tools          libreventfd-preload.so: reventfds for a program that calls eventfd(2)'
+	@echo 'make bench          the tables of docs/benchmarks.md'
 	@echo 'make style          checkpatch, sparse, W=1, shellcheck'
 	@echo 'sudo make install   module, udev rule, header (uninstall takes them away)'
 	@echo 'make clean          removes what was built here'
@@ -31,6 +33,10 @@ modules:
 		echo '  To try reventfd without: make demo' >&2; exit 2; }
 	$(KBUILD) modules
 
+.PHONY: tools
+tools:
+	@$(MAKE) -s -C tools
+
 .PHONY: demo
 demo:
 	@scripts/demo
@@ -42,6 +48,10 @@ check:
 .PHONY: check-quick
 check-quick:
 	@scripts/check quick
+
+.PHONY: bench
+bench:
+	@scripts/bench
 
 .PHONY: style
 style:

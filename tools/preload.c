@@ -26,6 +26,10 @@
 
 #include <linux/reventfd.h>
 
+#ifndef __x86_64__
+#error "raw_syscall() is written for x86-64 only"
+#endif
+
 #define DEVICE "/dev/reventfd"
 
 /* The kernel's answer to a system call, without errno: negative on failure. */
