@@ -214,7 +214,7 @@ static int reventfd_open(struct inode *inode, struct file *file)
 	 * An eventfd has no path. One who watches this one with inotify would
 	 * see everybody's reads and writes, and slow them down.
 	 */
-	file->f_mode |= FMODE_NONOTIFY;
+	reventfd_hide_from_fsnotify(file);
 	return 0;
 }
 

@@ -138,9 +138,10 @@ static void wake_consumers(struct reventfd_ctx *ctx, u64 n)
 {
 	struct reventfd_queue *q = &ctx->queue;
 
+	/* Before who is woken can ask. */
+	atomic64_inc(&ctx->limiter.wakeups);
 	/* A reader of a plain counter takes all there is: one is enough. */
 	reventfd_queue_wake(q, &q->readers, ctx->semaphore ? n : !!n, EPOLLIN);
-	atomic64_inc(&ctx->limiter.wakeups);
 }
 
 static void owe(struct reventfd_ctx *ctx, u64 due)

@@ -9,6 +9,7 @@
 #define _REVENTFD_COMPAT_H
 
 #include <linux/eventfd.h>
+#include <linux/fs.h>
 #include <linux/hrtimer.h>
 #include <linux/sched.h>
 #include <linux/spinlock.h>
@@ -46,6 +47,18 @@ static inline bool reventfd_write_size_ok(size_t size)
 	if (LINUX_VERSION_CODE < KERNEL_VERSION(6, 9, 0))
 		return size >= sizeof(u64);
 	return size == sizeof(u64);
+}
+
+/*
+ * Later kernels have two bits for what of a file fsnotify reports, and may
+ * have set one of them before a driver's open.
+ */
+static inline void reventfd_hide_from_fsnotify(struct file *file)
+{
+#ifdef FMODE_FSNOTIFY_MASK
+	file->f_mode &= ~FMODE_FSNOTIFY_MASK;
+#endif
+	file->f_mode |= FMODE_NONOTIFY;
 }
 
 /*
