@@ -130,15 +130,15 @@ static uint64_t us(struct timeval after, struct timeval before)
 	return (after.tv_sec - before.tv_sec) * 1000000LL + after.tv_usec - before.tv_usec;
 }
 
-static void measure(struct bench *b, enum kind kind, int events)
+static void measure(struct bench *b, enum kind which, int events)
 {
 	struct rusage before, after;
 	int ret;
 
 	memset(&b->cost, 0, sizeof(b->cost));
-	b->fd = counter(kind, EFD_NONBLOCK);
+	b->fd = counter(which, EFD_NONBLOCK);
 	if (b->fd < 0)
-		fail(kind == EVENTFD ? "eventfd" : "/dev/reventfd", errno);
+		fail(which == EVENTFD ? "eventfd" : "/dev/reventfd", errno);
 	ret = io_uring_queue_init(BUFFERS, &b->ring, 0);
 	if (ret)
 		fail("io_uring_setup", -ret);
@@ -181,7 +181,7 @@ static void compare(enum how how, bool fixed, int events)
 	static struct bench b;
 	uint64_t judge = 0;
 
-	for (enum kind kind = EVENTFD; kind <= OPENED; kind++) {
+	for (int kind = EVENTFD; kind <= OPENED; kind++) {
 		b.how = how;
 		b.fixed = fixed;
 		measure(&b, kind, events);

@@ -161,9 +161,9 @@ TEST_F_TIMEOUT(threads, nothing_is_lost_and_nobody_left_asleep, 240)
 					    i < READERS ? read_at_random : write_at_random, &t[i]));
 	}
 	/* Signals until the writers are through; then none may be needed. */
-	for (int i = READERS; i < READERS + WRITERS; i++)
+	for (int i = READERS + WRITERS - 1; i >= READERS; i--)
 		while (pthread_tryjoin_np(t[i].id, NULL))
-			pthread_kill(t[below(&dice, i + 1)].id, SIGUSR1);
+			pthread_kill(t[below(&dice, i)].id, SIGUSR1);
 	while (info(self->fd, "eventfd-count"))
 		sched_yield();
 

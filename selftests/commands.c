@@ -294,6 +294,8 @@ TEST_F(device, inotify_sees_no_reads_and_writes)
 	char event[512];
 	int watch = inotify_init1(IN_NONBLOCK);
 
+	if (watch < 0)
+		SKIP(return, "this kernel has no inotify");
 	ASSERT_GE(inotify_add_watch(watch, "/dev/reventfd", IN_ACCESS | IN_MODIFY), 0);
 	put(self->fd, 1);
 	get(self->fd);

@@ -40,6 +40,7 @@ static int run(const struct operation *ops, int n, bool print)
 	struct world judge, ours;
 	int different = -1;
 
+	alarm(120);
 	world_open(&judge, EVENTFD);
 	world_open(&ours, CREATED);
 	for (int i = 0; i < n && different < 0; i++) {
@@ -97,7 +98,6 @@ static long compare(uint64_t seed, long operations)
 		snprintf(asleep, sizeof(asleep),
 			 "# asleep: differential -v -S 1 -s %llu -n %ld shows in what\n",
 			 (unsigned long long)seed, done + LENGTH);
-		alarm(60);
 		n = run(ops, LENGTH, verbose);
 		if (n < 0)
 			continue;

@@ -68,13 +68,16 @@ static int blocking_poll(int fd)
 
 TEST_F(limited, poll_waits_for_the_token)
 {
+	uint64_t deferred;
+
 	put(self->fd, 1);
 	EXPECT_WHILE_EARLY(POLLOUT, polled(self->fd));
 	EXPECT_WHILE_EARLY(1, info(self->fd, "reventfd-owed"));
+	deferred = too_early(self->start);
 	EXPECT_EQ(POLLIN, blocking_poll(self->fd));
 	EXPECT_FALSE(too_early(self->start));
-	EXPECT_EQ(1, stats(self->fd).deferred);
-	EXPECT_EQ(1, stats(self->fd).timer_fires);
+	EXPECT_LE(deferred, stats(self->fd).deferred);
+	EXPECT_EQ(stats(self->fd).deferred, stats(self->fd).timer_fires);
 	EXPECT_EQ(2, stats(self->fd).wakeups);
 	EXPECT_EQ(1, get(self->fd));
 	EXPECT_EQ(POLLOUT, polled(self->fd));
@@ -116,9 +119,10 @@ TEST_F(limited, nowait_on_a_blocking_descriptor_is_gated)
 
 	put(self->fd, 5);
 	EXPECT_WHILE_EARLY(-1, preadv2(self->fd, &v, 1, -1, RWF_NOWAIT));
-	EXPECT_EQ(POLLIN, blocking_poll(self->fd));
-	if (!n)
+	if (!n) {
+		EXPECT_EQ(POLLIN, blocking_poll(self->fd));
 		EXPECT_EQ(8, preadv2(self->fd, &v, 1, -1, RWF_NOWAIT));
+	}
 	EXPECT_EQ(5, n);
 }
 

@@ -235,6 +235,9 @@ TEST_F(ring, poll_multishot)
 {
 	unsigned int flags;
 
+	/* A thread of the kernel may arm it after the first write, or in between. */
+	if (variant->flags & IORING_SETUP_SQPOLL)
+		SKIP(return, "when it is armed cannot be told under SQPOLL");
 	queue_poll(&self->ring, self->fd, true);
 	io_uring_submit(&self->ring);
 	for (int i = 0; i < 20; i++) {
@@ -471,10 +474,8 @@ TEST_F(ring, nothing_is_punted_to_a_worker)
 		EXPECT_EQ(1, out);
 	}
 	trace_punts("0");
-	if (variant->kind == EVENTFD)
-		TH_LOG("eventfd itself: %d of 100 given to a worker", punts());
-	else
-		EXPECT_EQ(0, punts());
+	/* That eventfd's writes are shows that what is counted is there to be seen. */
+	EXPECT_EQ(variant->kind == EVENTFD ? 50 : 0, punts());
 }
 
 #define RATE 200
