@@ -5,7 +5,7 @@
 # and how a long step shows that it is alive.
 
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/reventfd
+CACHE=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/reventfd
 PROG=${0##*/}
 
 say() { printf '%s: %s\n' "$PROG" "$*" >&2; }
