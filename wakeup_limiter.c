@@ -158,8 +158,8 @@ static void owe(struct reventfd_ctx *ctx, u64 due)
 	 */
 	preempt_disable();
 	if (!atomic_cmpxchg(&lim->owed, 0, 1)) {
-		hrtimer_start(&lim->timer, ns_to_ktime(due), HRTIMER_MODE_ABS);
 		atomic64_inc(&lim->deferred);
+		hrtimer_start(&lim->timer, ns_to_ktime(due), HRTIMER_MODE_ABS);
 	}
 	preempt_enable();
 }
