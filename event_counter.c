@@ -1,47 +1,77 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How events add up: one 64-bit atomic.
+ * How events add up: one 64-bit atomic, or the shards of event_shards.c.
  *
  * Memory order: whoever changes the count goes on to look at who must be
  * told, and whoever is about to sleep goes on to look at the count. So each
  * successful change here is a full barrier, as every value-returning atomic
  * of the kernel is; the files above name this one as their barriers' partner.
+ *
+ * The add stands in the header: a write that wakes nobody is made of it, and
+ * little else.
  */
+#include <linux/minmax.h>
+
 #include "reventfd_counter.h"
 
 /**
  * reventfd_counter_init - start a counter
  * @c: the counter
  * @count: its initial value
+ * @sharded: whether to keep it in parts, a part for each CPU
+ *
+ * Return: 0 or -ENOMEM.
  */
-void reventfd_counter_init(struct reventfd_counter *c, u64 count)
+int reventfd_counter_init(struct reventfd_counter *c, u64 count, bool sharded)
 {
-	atomic64_set(&c->count, count);
-	atomic64_set(&c->writes, 0);
+	atomic64_set(&c->count, sharded ? 0 : count);
 	atomic64_set(&c->reads, 0);
+	c->shards = NULL;
+	c->writes = NULL;
+	if (sharded)
+		c->shards = reventfd_shards_new(count);
+	else
+		c->writes = alloc_percpu_gfp(u64, GFP_KERNEL_ACCOUNT);
+	return c->shards || c->writes ? 0 : -ENOMEM;
 }
 
 /**
- * reventfd_counter_add - add events
+ * reventfd_counter_destroy - the end of a counter
  * @c: the counter
- * @n: how many; 0 is an event that adds nothing
  *
- * A full barrier when it succeeds.
- *
- * Return: false, and nothing is added, if the sum would pass
- * %REVENTFD_COUNT_MAX.
+ * From any context.
  */
-bool reventfd_counter_add(struct reventfd_counter *c, u64 n)
+void reventfd_counter_destroy(struct reventfd_counter *c)
 {
-	s64 old = atomic64_read(&c->count);
+	reventfd_shards_free(c->shards);
+	free_percpu(c->writes);
+}
 
+/**
+ * reventfd_counter_add_saturating - add as many events as there is room for
+ * @c: the counter
+ * @n: how many
+ *
+ * A full barrier.
+ *
+ * Return: how many were added; less than @n if the count has reached
+ * ULLONG_MAX.
+ */
+u64 reventfd_counter_add_saturating(struct reventfd_counter *c, u64 n)
+{
+	u64 added;
+	s64 old;
+
+	if (c->shards)
+		return reventfd_shards_add_saturating(c->shards, n);
+
+	old = atomic64_read(&c->count);
 	do {
-		if (!reventfd_count_fits(old, n))
-			return false;
-	} while (!atomic64_try_cmpxchg(&c->count, &old, old + n));
+		added = min(n, ULLONG_MAX - (u64)old);
+	} while (!atomic64_try_cmpxchg(&c->count, &old, old + added));
 
-	atomic64_inc(&c->writes);
-	return true;
+	this_cpu_inc(*c->writes);
+	return added;
 }
 
 /**
@@ -54,8 +84,12 @@ bool reventfd_counter_add(struct reventfd_counter *c, u64 n)
  */
 u64 reventfd_counter_take_one(struct reventfd_counter *c)
 {
-	s64 old = atomic64_read(&c->count);
+	s64 old;
 
+	if (c->shards)
+		return reventfd_shards_take_one(c->shards);
+
+	old = atomic64_read(&c->count);
 	do {
 		if (!old)
 			return 0;
@@ -77,6 +111,9 @@ u64 reventfd_counter_take_all(struct reventfd_counter *c)
 {
 	u64 n;
 
+	if (c->shards)
+		return reventfd_shards_take_all(c->shards);
+
 	/* Leaves the line shared when there is nothing to take. */
 	if (!atomic64_read(&c->count))
 		return 0;
@@ -85,4 +122,29 @@ u64 reventfd_counter_take_all(struct reventfd_counter *c)
 	if (n)
 		atomic64_inc(&c->reads);
 	return n;
+}
+
+/**
+ * reventfd_counter_stats - how often was added and taken
+ * @c: the counter
+ * @writes: is set to the number of successful adds
+ * @reads: is set to the number of successful takes
+ *
+ * Takes no lock and disturbs no producer.
+ */
+void reventfd_counter_stats(struct reventfd_counter *c, u64 *writes, u64 *reads)
+{
+	u64 sum = 0;
+	int cpu;
+
+	if (c->shards) {
+		reventfd_shards_stats(c->shards, writes, reads);
+		return;
+	}
+	for_each_possible_cpu(cpu) {
+		/* Its CPU counts it up while this looks: that is meant. */
+		sum += data_race(READ_ONCE(*per_cpu_ptr(c->writes, cpu)));
+	}
+	*writes = sum;
+	*reads = atomic64_read(&c->reads);
 }

@@ -11,9 +11,9 @@
 
 #include "reventfd_ctx.h"
 
-#define CREATE_FLAGS	(EFD_SEMAPHORE | EFD_CLOEXEC | EFD_NONBLOCK)
+#define CREATE_FLAGS	(EFD_SEMAPHORE | EFD_CLOEXEC | EFD_NONBLOCK | REVENTFD_SHARDED)
 
-static int ioctl_create(const struct file_operations *fops, void __user *arg, size_t size)
+static int ioctl_create(void __user *arg, size_t size)
 {
 	struct reventfd_create create;
 	struct reventfd_ctx *ctx;
@@ -30,25 +30,26 @@ static int ioctl_create(const struct file_operations *fops, void __user *arg, si
 	if (fd < 0)
 		return fd;
 
-	ctx = reventfd_ctx_new(create.count, create.flags & EFD_SEMAPHORE);
+	ctx = reventfd_ctx_new(create.count, create.flags & EFD_SEMAPHORE,
+			       create.flags & REVENTFD_SHARDED);
 	if (IS_ERR(ctx)) {
 		err = PTR_ERR(ctx);
 		goto put_fd;
 	}
 
-	file = anon_inode_getfile("[reventfd]", fops, ctx,
+	file = anon_inode_getfile("[reventfd]", &reventfd_fops, ctx,
 				  O_RDWR | (create.flags & EFD_NONBLOCK));
 	if (IS_ERR(file)) {
 		err = PTR_ERR(file);
-		goto free_ctx;
+		goto put_ctx;
 	}
 
-	file->f_mode |= FMODE_NOWAIT;
+	file->f_mode |= REVENTFD_FMODE;
 	fd_install(fd, file);
 	return fd;
 
-free_ctx:
-	reventfd_ctx_free(ctx);
+put_ctx:
+	reventfd_ctx_put(ctx);
 put_fd:
 	put_unused_fd(fd);
 	return err;
@@ -167,7 +168,7 @@ long reventfd_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 
 	switch (cmd & ~IOCSIZE_MASK) {
 	case REVENTFD_IOC_CREATE & ~IOCSIZE_MASK:
-		return size < CREATE_SIZE_MIN ? -EINVAL : ioctl_create(file->f_op, user, size);
+		return size < CREATE_SIZE_MIN ? -EINVAL : ioctl_create(user, size);
 	case REVENTFD_IOC_SET_LIMIT & ~IOCSIZE_MASK:
 		return size < LIMIT_SIZE_MIN ? -EINVAL : ioctl_set_limit(ctx, user, size);
 	case REVENTFD_IOC_GET_LIMIT & ~IOCSIZE_MASK:

@@ -3,8 +3,9 @@
  * What /proc/PID/fdinfo/FD says.
  *
  * One snapshot of atomics, printed afterwards: a reader takes none of the
- * counter's locks, and holds nothing while it formats. The
- * values are each exact, and taken one after the other.
+ * counter's locks, and holds nothing while it formats. The values are taken
+ * one after the other. Each is exact, but for a sharded counter's count while
+ * events are added and taken at the same time: that is a sum of parts.
  */
 #include <linux/fs.h>
 #include <linux/seq_file.h>
@@ -23,7 +24,7 @@ struct snapshot {
 
 static void take_snapshot(struct reventfd_ctx *ctx, struct snapshot *s)
 {
-	s->count = reventfd_counter_read(&ctx->counter);
+	s->count = reventfd_counter_glance(&ctx->counter);
 	s->ready = reventfd_readable(ctx, s->count);
 	s->owed = atomic_read(&ctx->limiter.owed);
 	reventfd_limiter_get(ctx, &s->limit);
@@ -47,17 +48,21 @@ void reventfd_show_fdinfo(struct seq_file *m, struct file *file)
 	seq_printf(m, "eventfd-count: %16llx\n", s.count);
 	seq_printf(m, "eventfd-id: %d\n", ctx->id);
 	seq_printf(m, "eventfd-semaphore: %d\n", ctx->semaphore);
-	seq_printf(m, "reventfd-rate: %u\n", s.limit.rate);
-	seq_printf(m, "reventfd-burst: %u\n", s.limit.burst);
-	seq_printf(m, "reventfd-wake-only: %d\n",
-		   !!(s.limit.flags & REVENTFD_LIMIT_WAKE_ONLY));
-	seq_printf(m, "reventfd-ready: %d\n", s.ready);
-	seq_printf(m, "reventfd-owed: %d\n", s.owed);
-	seq_printf(m, "reventfd-writes: %llu\n", s.stats.writes);
-	seq_printf(m, "reventfd-reads: %llu\n", s.stats.reads);
-	seq_printf(m, "reventfd-wakeups: %llu\n", s.stats.wakeups);
-	seq_printf(m, "reventfd-deferred: %llu\n", s.stats.deferred);
-	seq_printf(m, "reventfd-timer-fires: %llu\n", s.stats.timer_fires);
+	/* Much cheaper than formats, and there are many. */
+	seq_put_decimal_ull(m, "reventfd-rate: ", s.limit.rate);
+	seq_put_decimal_ull(m, "\nreventfd-burst: ", s.limit.burst);
+	seq_put_decimal_ull(m, "\nreventfd-wake-only: ",
+			    !!(s.limit.flags & REVENTFD_LIMIT_WAKE_ONLY));
+	seq_put_decimal_ull(m, "\nreventfd-ready: ", s.ready);
+	seq_put_decimal_ull(m, "\nreventfd-owed: ", s.owed);
+	seq_put_decimal_ull(m, "\nreventfd-writes: ", s.stats.writes);
+	seq_put_decimal_ull(m, "\nreventfd-reads: ", s.stats.reads);
+	seq_put_decimal_ull(m, "\nreventfd-wakeups: ", s.stats.wakeups);
+	seq_put_decimal_ull(m, "\nreventfd-deferred: ", s.stats.deferred);
+	seq_put_decimal_ull(m, "\nreventfd-timer-fires: ", s.stats.timer_fires);
+	seq_put_decimal_ull(m, "\nreventfd-shards: ",
+			    ctx->counter.shards ? reventfd_shards_number() : 0);
+	seq_putc(m, '\n');
 }
 
 #endif

@@ -32,7 +32,7 @@ static bool read_attempt(void *arg)
 {
 	struct blocked *b = arg;
 
-	if (!read_ready(arg))
+	if (!reventfd_granted(b->ctx))
 		return false;
 	b->n = reventfd_drain(b->ctx);
 	return b->n != 0;
@@ -109,9 +109,16 @@ static ssize_t reventfd_read_iter(struct kiocb *iocb, struct iov_iter *to)
 	return sizeof(b.n);
 }
 
-static ssize_t write_one(struct reventfd_ctx *ctx, u64 n, bool nowait)
+/* Apart, so that a write which finds room does not pay for its frame. */
+static noinline int wait_for_room(struct reventfd_ctx *ctx, u64 n)
 {
 	struct blocked b = { .ctx = ctx, .n = n };
+
+	return reventfd_queue_wait(&ctx->queue, &ctx->queue.writers, &write_ops, &b);
+}
+
+static inline ssize_t write_one(struct reventfd_ctx *ctx, u64 n, bool nowait)
+{
 	int err;
 
 	if (n == ULLONG_MAX)
@@ -120,7 +127,7 @@ static ssize_t write_one(struct reventfd_ctx *ctx, u64 n, bool nowait)
 	if (!reventfd_counter_add(&ctx->counter, n)) {
 		if (nowait)
 			return -EAGAIN;
-		err = reventfd_queue_wait(&ctx->queue, &ctx->queue.writers, &write_ops, &b);
+		err = wait_for_room(ctx, n);
 		if (err)
 			return err;
 	}
@@ -135,7 +142,7 @@ static ssize_t reventfd_write(struct file *file, const char __user *buf, size_t 
 
 	if (!reventfd_write_size_ok(size))
 		return -EINVAL;
-	if (copy_from_user(&n, buf, sizeof(n)))
+	if (reventfd_get_u64(&n, buf))
 		return -EFAULT;
 	return write_one(file->private_data, n, file->f_flags & O_NONBLOCK);
 }
@@ -184,6 +191,8 @@ static __poll_t reventfd_poll(struct file *file, poll_table *wait)
 	count = reventfd_counter_read(&ctx->counter);
 	if (reventfd_readable(ctx, count))
 		events |= EPOLLIN;
+	if (count == ULLONG_MAX)
+		events |= EPOLLERR;
 	if (reventfd_count_fits(count, 1))
 		events |= EPOLLOUT;
 	return events;
@@ -193,8 +202,9 @@ static int reventfd_release(struct inode *inode, struct file *file)
 {
 	struct reventfd_ctx *ctx = file->private_data;
 
+	reventfd_limiter_stop(ctx);
 	wake_up_poll(&ctx->queue.pollers, EPOLLHUP);
-	reventfd_ctx_free(ctx);
+	reventfd_ctx_put(ctx);
 	return 0;
 }
 
@@ -202,14 +212,14 @@ static int reventfd_open(struct inode *inode, struct file *file)
 {
 	struct reventfd_ctx *ctx;
 
-	ctx = reventfd_ctx_new(0, false);
+	ctx = reventfd_ctx_new(0, false, false);
 	if (IS_ERR(ctx))
 		return PTR_ERR(ctx);
 
 	file->private_data = ctx;
 	/* As an eventfd: no position to read or write at, but lseek() says 0. */
 	file->f_mode &= ~(FMODE_PREAD | FMODE_PWRITE);
-	file->f_mode |= FMODE_NOWAIT;
+	file->f_mode |= REVENTFD_FMODE;
 	/*
 	 * An eventfd has no path. One who watches this one with inotify would
 	 * see everybody's reads and writes, and slow them down.
@@ -218,7 +228,7 @@ static int reventfd_open(struct inode *inode, struct file *file)
 	return 0;
 }
 
-static const struct file_operations reventfd_fops = {
+const struct file_operations reventfd_fops = {
 	.owner		= THIS_MODULE,
 	.open		= reventfd_open,
 	.release	= reventfd_release,

@@ -7,7 +7,8 @@
  *
  * One lock per counter, reventfd_queue.lock, held in two ways.
  *
- * Shared, by wakers: producers, consumers that made room, the limit's timer.
+ * Shared, by wakers: producers, other modules' signals, consumers that made
+ * room, the limit's timer.
  * Any number of them walk a list at the same time, from any context. A waker
  * claims a waiter by exchanging waiter->task for NULL, so that of all wakers
  * that pass a waiter one has it, and wakes it while it still holds the lock.
@@ -30,10 +31,10 @@
  *
  * Inside the lock nests only the lock of the pollers' wait queue, and what
  * their wake functions take. These run with current->in_eventfd set, as in
- * eventfd, so that one that would signal an eventfd in turn knows to put it
- * off. None of them can reach a reventfd: only system calls and the timer
- * come in here. Nothing is allocated, printed or copied to or from user space
- * under the lock.
+ * eventfd, so that one that would signal an eventfd or a reventfd in turn
+ * knows to put it off: eventfd_signal() and reventfd_signal() refuse. So none
+ * of them comes back in here. Nothing is allocated, printed or copied to or
+ * from user space under the lock.
  *
  * No lost wakeup
  * ==============
@@ -123,8 +124,11 @@ unsigned int reventfd_queue_wake(struct reventfd_queue *q, struct list_head *lis
 	current->in_eventfd = 1;
 	claimed = claim(q, list, most);
 	/* After the barrier that let the caller see a waiter in the first place. */
-	if (waitqueue_active(&q->pollers))
-		wake_up_poll(&q->pollers, mask);
+	if (waitqueue_active(&q->pollers)) {
+		spin_lock(&q->pollers.lock);
+		wake_up_locked_poll(&q->pollers, mask);
+		spin_unlock(&q->pollers.lock);
+	}
 	current->in_eventfd = nested;
 
 	return claimed;

@@ -23,7 +23,9 @@
  * or, if somebody else was faster to the token, owes again. The timer calls
  * it when the token exists, and a change of the limit calls it at once. A
  * drain leaves nothing to be woken for: the timer finds the counter at zero.
- * Release stops the timer, since nobody is left to be woken.
+ * Release lifts the limit and stops the timer, since nobody is left to be
+ * woken; a module that still holds the counter finds nothing owed and nobody
+ * waiting.
  *
  *	producer			timer, or change of the limit
  *	--------			-----------------------------
@@ -79,9 +81,8 @@
  */
 #define TOLERANCE_MAX	BIT_ULL(61)
 
-/* limiter.setting: burst in the upper half, rate (30 bits) and flags below. */
+/* The rest of limiter.setting: burst in the upper half, rate (30 bits) below. */
 #define SETTING_BURST_SHIFT	32
-#define SETTING_WAKE_ONLY	BIT_ULL(31)
 #define SETTING_RATE_MASK	GENMASK_ULL(29, 0)
 static_assert(REVENTFD_RATE_MAX <= SETTING_RATE_MASK);
 
@@ -117,21 +118,6 @@ u64 reventfd_bucket_take(struct reventfd_bucket *b, u64 now)
 	} while (!atomic64_try_cmpxchg(&b->paid_until, &paid_until, start + b->interval));
 
 	return 0;
-}
-
-static bool limited(u64 setting)
-{
-	return setting != 0;
-}
-
-static bool gated(u64 setting)
-{
-	return limited(setting) && !(setting & SETTING_WAKE_ONLY);
-}
-
-static u64 current_setting(struct reventfd_ctx *ctx)
-{
-	return atomic64_read(&ctx->limiter.setting);
 }
 
 static void wake_consumers(struct reventfd_ctx *ctx, u64 n)
@@ -172,11 +158,11 @@ static void settle(struct reventfd_ctx *ctx, u64 n)
 
 	reventfd_assert_shared(&ctx->queue.lock);
 
-	if (!limited(current_setting(ctx))) {
+	if (!reventfd_limited(ctx)) {
 		wake_consumers(ctx, n);
 		return;
 	}
-	if (!reventfd_counter_read(&ctx->counter))
+	if (!reventfd_counter_glance(&ctx->counter))
 		return;
 
 	due = reventfd_bucket_take(&lim->bucket, ktime_get_ns());
@@ -196,7 +182,7 @@ static void settle_pending(struct reventfd_ctx *ctx)
 {
 	unsigned long flags;
 
-	if (!reventfd_counter_read(&ctx->counter))
+	if (!reventfd_counter_glance(&ctx->counter))
 		return;
 
 	reventfd_shared_lock(&ctx->queue.lock, flags);
@@ -205,28 +191,19 @@ static void settle_pending(struct reventfd_ctx *ctx)
 }
 
 /**
- * reventfd_announce - see to it that consumers are woken for new events
+ * reventfd_announce_now - wake for new events, or owe it
  * @ctx: the counter, to which they have been added
  * @n: how many
  *
- * The add was a full barrier, which pairs with that of the exchange in
- * settle_debt() and with that in change().
+ * What reventfd_announce() does when it has to do something.
  */
-void reventfd_announce(struct reventfd_ctx *ctx, u64 n)
+void reventfd_announce_now(struct reventfd_ctx *ctx, u64 n)
 {
-	struct reventfd_queue *q = &ctx->queue;
 	unsigned long flags;
 
-	if (limited(current_setting(ctx))) {
-		if (atomic_read(&ctx->limiter.owed))
-			return;
-	} else if (!reventfd_queue_busy(q, &q->readers)) {
-		return;
-	}
-
-	reventfd_shared_lock(&q->lock, flags);
+	reventfd_shared_lock(&ctx->queue.lock, flags);
 	settle(ctx, n);
-	reventfd_shared_unlock(&q->lock, flags);
+	reventfd_shared_unlock(&ctx->queue.lock, flags);
 }
 
 static void settle_debt(struct reventfd_ctx *ctx)
@@ -238,7 +215,7 @@ static void settle_debt(struct reventfd_ctx *ctx)
 	 * Clearing, then looking at the counter: a full barrier, which pairs
 	 * with the producer's add before it looks at owed.
 	 */
-	if (atomic_xchg(&ctx->limiter.owed, 0) && reventfd_counter_read(&ctx->counter))
+	if (atomic_xchg(&ctx->limiter.owed, 0) && reventfd_counter_glance(&ctx->counter))
 		settle(ctx, 1);
 	reventfd_shared_unlock(&ctx->queue.lock, flags);
 }
@@ -250,24 +227,6 @@ static enum hrtimer_restart debt_due(struct hrtimer *timer)
 	atomic64_inc(&ctx->limiter.fires);
 	settle_debt(ctx);
 	return HRTIMER_NORESTART;
-}
-
-/**
- * reventfd_readable - whether poll and a blocking read may have it
- * @ctx: the counter
- * @count: its count, as read by the caller
- *
- * Return: whether there is something to read and the limit lets it be seen.
- */
-bool reventfd_readable(struct reventfd_ctx *ctx, u64 count)
-{
-	struct reventfd_limiter *lim = &ctx->limiter;
-
-	if (!count)
-		return false;
-	if (!gated(current_setting(ctx)))
-		return true;
-	return atomic64_read(&lim->granted) != atomic64_read(&lim->seen);
 }
 
 /**
@@ -284,7 +243,7 @@ u64 reventfd_drain(struct reventfd_ctx *ctx)
 	/* A semaphore has no limit. */
 	if (ctx->semaphore)
 		return reventfd_counter_take_one(&ctx->counter);
-	if (!gated(current_setting(ctx)))
+	if (!reventfd_gated(ctx))
 		return reventfd_counter_take_all(&ctx->counter);
 
 	/*
@@ -309,7 +268,7 @@ static void change(struct reventfd_ctx *ctx, const struct reventfd_limit *limit)
 		reventfd_bucket_set(&lim->bucket, limit->rate, limit->burst);
 		setting = (u64)limit->burst << SETTING_BURST_SHIFT | limit->rate;
 		if (limit->flags & REVENTFD_LIMIT_WAKE_ONLY)
-			setting |= SETTING_WAKE_ONLY;
+			setting |= REVENTFD_SETTING_WAKE_ONLY;
 	}
 	atomic64_set(&lim->setting, setting);
 	/*
@@ -345,12 +304,12 @@ void reventfd_limiter_set(struct reventfd_ctx *ctx, const struct reventfd_limit 
  */
 void reventfd_limiter_get(struct reventfd_ctx *ctx, struct reventfd_limit *limit)
 {
-	u64 setting = current_setting(ctx);
+	u64 setting = atomic64_read(&ctx->limiter.setting);
 
 	*limit = (struct reventfd_limit) {
 		.rate = setting & SETTING_RATE_MASK,
 		.burst = setting >> SETTING_BURST_SHIFT,
-		.flags = setting & SETTING_WAKE_ONLY ? REVENTFD_LIMIT_WAKE_ONLY : 0,
+		.flags = setting & REVENTFD_SETTING_WAKE_ONLY ? REVENTFD_LIMIT_WAKE_ONLY : 0,
 	};
 }
 
@@ -374,9 +333,16 @@ void reventfd_limiter_init(struct reventfd_ctx *ctx)
 
 /**
  * reventfd_limiter_stop - stop the timer for good
- * @ctx: the counter, which nobody can reach any more
+ * @ctx: the counter, whose file is gone: nobody can set a limit any more
+ *
+ * Other modules may go on to signal it. They find no limit, so nobody starts
+ * the timer again.
  */
 void reventfd_limiter_stop(struct reventfd_ctx *ctx)
 {
+	reventfd_exclusive_lock(&ctx->queue.lock);
+	change(ctx, &(struct reventfd_limit) { .rate = 0 });
+	reventfd_exclusive_unlock(&ctx->queue.lock);
+
 	hrtimer_cancel(&ctx->limiter.timer);
 }

@@ -13,6 +13,7 @@
 #include <linux/hrtimer.h>
 #include <linux/sched.h>
 #include <linux/spinlock.h>
+#include <linux/uaccess.h>
 #include <linux/version.h>
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0)
@@ -47,6 +48,17 @@ static inline bool reventfd_write_size_ok(size_t size)
 	if (LINUX_VERSION_CODE < KERNEL_VERSION(6, 9, 0))
 		return size >= sizeof(u64);
 	return size == sizeof(u64);
+}
+
+/*
+ * Eight bytes from user space. Where an address may be anything, one load does
+ * it; elsewhere the bytes are copied.
+ */
+static inline int reventfd_get_u64(u64 *n, const void __user *from)
+{
+	if (IS_ENABLED(CONFIG_HAVE_EFFICIENT_UNALIGNED_ACCESS))
+		return get_user(*n, (const u64 __user *)from);
+	return copy_from_user(n, from, sizeof(*n)) ? -EFAULT : 0;
 }
 
 /*

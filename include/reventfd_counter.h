@@ -4,40 +4,87 @@
 
 #include <linux/atomic.h>
 #include <linux/limits.h>
+#include <linux/percpu.h>
 #include <linux/types.h>
+
+#include "reventfd_shards.h"
 
 /* The largest count that writes can reach; one more is eventfd's overflow. */
 #define REVENTFD_COUNT_MAX	(ULLONG_MAX - 1)
 
 /**
  * struct reventfd_counter - how events add up
- * @count: events written and not yet read
- * @writes: successful adds. It shares @count's cache line, which a writer
- *	owns anyway, so that counting writes touches no further one.
- * @reads: successful takes
- *
- * All are atomics: no lock protects them.
+ * @count: events written and not yet read; an atomic, no lock protects it
+ * @shards: instead of @count, for a counter that is kept in parts; constant
+ * @writes: successful adds, counted by each CPU for itself, so that a producer
+ *	writes no shared line but that of @count; without @shards
+ * @reads: successful takes; an atomic; without @shards
  */
 struct reventfd_counter {
 	atomic64_t count;
-	atomic64_t writes;
+	struct reventfd_shards *shards;
+	u64 __percpu *writes;
 	atomic64_t reads;
 };
 
-void reventfd_counter_init(struct reventfd_counter *c, u64 count);
-bool reventfd_counter_add(struct reventfd_counter *c, u64 n);
+int reventfd_counter_init(struct reventfd_counter *c, u64 count, bool sharded);
+void reventfd_counter_destroy(struct reventfd_counter *c);
+u64 reventfd_counter_add_saturating(struct reventfd_counter *c, u64 n);
 u64 reventfd_counter_take_one(struct reventfd_counter *c);
 u64 reventfd_counter_take_all(struct reventfd_counter *c);
-
-static inline u64 reventfd_counter_read(const struct reventfd_counter *c)
-{
-	return atomic64_read(&c->count);
-}
+void reventfd_counter_stats(struct reventfd_counter *c, u64 *writes, u64 *reads);
 
 /* Whether @n more fit on a count of @count. */
 static inline bool reventfd_count_fits(u64 count, u64 n)
 {
 	return ULLONG_MAX - count > n;
+}
+
+/**
+ * reventfd_counter_add - add events
+ * @c: the counter
+ * @n: how many; 0 is an event that adds nothing
+ *
+ * A full barrier when it succeeds.
+ *
+ * Return: false, and nothing is added, if the sum would pass
+ * %REVENTFD_COUNT_MAX.
+ */
+static inline bool reventfd_counter_add(struct reventfd_counter *c, u64 n)
+{
+	s64 old;
+
+	if (c->shards)
+		return reventfd_shards_add(c->shards, n);
+
+	/*
+	 * Not an addition that is taken back when it went too far: meanwhile a
+	 * reader would find what never was in the counter.
+	 */
+	old = atomic64_read(&c->count);
+	do {
+		if (!reventfd_count_fits(old, n))
+			return false;
+	} while (!atomic64_try_cmpxchg(&c->count, &old, old + n));
+
+	this_cpu_inc(*c->writes);
+	return true;
+}
+
+/* The count at one instant. */
+static inline u64 reventfd_counter_read(const struct reventfd_counter *c)
+{
+	return c->shards ? reventfd_shards_read(c->shards) : atomic64_read(&c->count);
+}
+
+/*
+ * The count, taking no lock: it disturbs no producer. Zero means that each
+ * event that had been added before has been taken, or another in its place.
+ * Nobody goes to sleep on the strength of it: see event_shards.c.
+ */
+static inline u64 reventfd_counter_glance(const struct reventfd_counter *c)
+{
+	return c->shards ? reventfd_shards_glance(c->shards) : atomic64_read(&c->count);
 }
 
 #endif /* _REVENTFD_COUNTER_H */

@@ -3,6 +3,7 @@
 #define _REVENTFD_LIMITER_H
 
 #include <linux/atomic.h>
+#include <linux/bits.h>
 #include <linux/hrtimer.h>
 #include <linux/types.h>
 #include <uapi/linux/reventfd.h>
@@ -20,6 +21,9 @@ struct reventfd_bucket {
 	u64 interval;
 	u64 tolerance;
 };
+
+/* In limiter.setting: readiness is not gated. */
+#define REVENTFD_SETTING_WAKE_ONLY	BIT_ULL(31)
 
 /**
  * struct reventfd_limiter - when a wakeup is due
@@ -58,8 +62,7 @@ void reventfd_limiter_stop(struct reventfd_ctx *ctx);
 void reventfd_limiter_set(struct reventfd_ctx *ctx, const struct reventfd_limit *limit);
 void reventfd_limiter_get(struct reventfd_ctx *ctx, struct reventfd_limit *limit);
 
-void reventfd_announce(struct reventfd_ctx *ctx, u64 n);
-bool reventfd_readable(struct reventfd_ctx *ctx, u64 count);
+void reventfd_announce_now(struct reventfd_ctx *ctx, u64 n);
 u64 reventfd_drain(struct reventfd_ctx *ctx);
 
 #endif /* _REVENTFD_LIMITER_H */

@@ -1,45 +1,79 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* How events add up. */
+/* How events add up, whether in one atomic or in shards: the same must be seen. */
 #include <kunit/test.h>
 
 #include "../event_counter.c"
+
+static void begin(struct kunit *test, struct reventfd_counter *c, u64 count, bool sharded)
+{
+	KUNIT_ASSERT_EQ(test, reventfd_counter_init(c, count, sharded), 0);
+	KUNIT_EXPECT_EQ(test, !!c->shards, sharded);
+}
+
+static void end(struct kunit *test, struct reventfd_counter *c, u64 writes, u64 reads)
+{
+	u64 stat[2];
+
+	reventfd_counter_stats(c, &stat[0], &stat[1]);
+	KUNIT_EXPECT_EQ(test, stat[0], writes);
+	KUNIT_EXPECT_EQ(test, stat[1], reads);
+	reventfd_counter_destroy(c);
+}
 
 static void adds_up_to_the_maximum(struct kunit *test)
 {
 	struct reventfd_counter c;
 
-	reventfd_counter_init(&c, 0);
-	KUNIT_EXPECT_TRUE(test, reventfd_counter_add(&c, 0));
-	KUNIT_EXPECT_EQ(test, reventfd_counter_read(&c), 0);
-	KUNIT_EXPECT_TRUE(test, reventfd_counter_add(&c, REVENTFD_COUNT_MAX));
-	KUNIT_EXPECT_TRUE(test, reventfd_counter_add(&c, 0));
-	KUNIT_EXPECT_FALSE(test, reventfd_counter_add(&c, 1));
-	KUNIT_EXPECT_FALSE(test, reventfd_counter_add(&c, REVENTFD_COUNT_MAX));
-	KUNIT_EXPECT_EQ(test, reventfd_counter_read(&c), REVENTFD_COUNT_MAX);
-	KUNIT_EXPECT_EQ(test, atomic64_read(&c.writes), 3);
+	for (int sharded = 0; sharded <= 1; sharded++) {
+		begin(test, &c, 0, sharded);
+		KUNIT_EXPECT_TRUE(test, reventfd_counter_add(&c, 0));
+		KUNIT_EXPECT_EQ(test, reventfd_counter_read(&c), 0);
+		KUNIT_EXPECT_TRUE(test, reventfd_counter_add(&c, REVENTFD_COUNT_MAX));
+		KUNIT_EXPECT_TRUE(test, reventfd_counter_add(&c, 0));
+		KUNIT_EXPECT_FALSE(test, reventfd_counter_add(&c, 1));
+		KUNIT_EXPECT_FALSE(test, reventfd_counter_add(&c, REVENTFD_COUNT_MAX));
+		KUNIT_EXPECT_FALSE(test, reventfd_counter_add(&c, ULLONG_MAX));
+		KUNIT_EXPECT_EQ(test, reventfd_counter_read(&c), REVENTFD_COUNT_MAX);
+		KUNIT_EXPECT_EQ(test, reventfd_counter_glance(&c), REVENTFD_COUNT_MAX);
+		end(test, &c, 3, 0);
+	}
 }
 
-static void a_saturated_counter_takes_nothing_more(struct kunit *test)
+static void a_signal_saturates_and_then_nothing_fits(struct kunit *test)
 {
 	struct reventfd_counter c;
 
-	reventfd_counter_init(&c, ULLONG_MAX);
-	KUNIT_EXPECT_FALSE(test, reventfd_counter_add(&c, 0));
-	KUNIT_EXPECT_FALSE(test, reventfd_counter_add(&c, 1));
-	KUNIT_EXPECT_EQ(test, reventfd_counter_take_all(&c), ULLONG_MAX);
-	KUNIT_EXPECT_TRUE(test, reventfd_counter_add(&c, 1));
+	for (int sharded = 0; sharded <= 1; sharded++) {
+		begin(test, &c, REVENTFD_COUNT_MAX - 2, sharded);
+		KUNIT_EXPECT_EQ(test, reventfd_counter_add_saturating(&c, 1), 1);
+		KUNIT_EXPECT_EQ(test, reventfd_counter_add_saturating(&c, 5), 2);
+		KUNIT_EXPECT_EQ(test, reventfd_counter_read(&c), ULLONG_MAX);
+		KUNIT_EXPECT_EQ(test, reventfd_counter_add_saturating(&c, 1), 0);
+		KUNIT_EXPECT_FALSE(test, reventfd_counter_add(&c, 0));
+		KUNIT_EXPECT_FALSE(test, reventfd_counter_add(&c, 1));
+		KUNIT_EXPECT_EQ(test, reventfd_counter_take_one(&c), 1);
+		KUNIT_EXPECT_TRUE(test, reventfd_counter_add(&c, 0));
+		KUNIT_EXPECT_FALSE(test, reventfd_counter_add(&c, 1));
+		KUNIT_EXPECT_EQ(test, reventfd_counter_add_saturating(&c, ULLONG_MAX), 1);
+		KUNIT_EXPECT_EQ(test, reventfd_counter_take_all(&c), ULLONG_MAX);
+		KUNIT_EXPECT_TRUE(test, reventfd_counter_add(&c, 1));
+		KUNIT_EXPECT_EQ(test, reventfd_counter_take_all(&c), 1);
+		end(test, &c, 6, 3);
+	}
 }
 
 static void takes_all_or_one(struct kunit *test)
 {
 	struct reventfd_counter c;
 
-	reventfd_counter_init(&c, 5);
-	KUNIT_EXPECT_EQ(test, reventfd_counter_take_one(&c), 1);
-	KUNIT_EXPECT_EQ(test, reventfd_counter_take_all(&c), 4);
-	KUNIT_EXPECT_EQ(test, reventfd_counter_take_all(&c), 0);
-	KUNIT_EXPECT_EQ(test, reventfd_counter_take_one(&c), 0);
-	KUNIT_EXPECT_EQ(test, atomic64_read(&c.reads), 2);
+	for (int sharded = 0; sharded <= 1; sharded++) {
+		begin(test, &c, 5, sharded);
+		KUNIT_EXPECT_EQ(test, reventfd_counter_take_one(&c), 1);
+		KUNIT_EXPECT_EQ(test, reventfd_counter_take_all(&c), 4);
+		KUNIT_EXPECT_EQ(test, reventfd_counter_take_all(&c), 0);
+		KUNIT_EXPECT_EQ(test, reventfd_counter_take_one(&c), 0);
+		end(test, &c, 0, 2);
+	}
 }
 
 static void room_is_exact(struct kunit *test)
@@ -54,14 +88,26 @@ static void room_is_exact(struct kunit *test)
 
 static struct kunit_case cases[] = {
 	KUNIT_CASE(adds_up_to_the_maximum),
-	KUNIT_CASE(a_saturated_counter_takes_nothing_more),
+	KUNIT_CASE(a_signal_saturates_and_then_nothing_fits),
 	KUNIT_CASE(takes_all_or_one),
 	KUNIT_CASE(room_is_exact),
 	{}
 };
 
+static int start(struct kunit_suite *suite)
+{
+	return reventfd_shards_init();
+}
+
+static void stop(struct kunit_suite *suite)
+{
+	reventfd_shards_exit();
+}
+
 static struct kunit_suite suite = {
 	.name = "reventfd_counter",
+	.suite_init = start,
+	.suite_exit = stop,
 	.test_cases = cases,
 };
 

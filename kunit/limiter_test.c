@@ -186,7 +186,7 @@ static struct reventfd_ctx *indebted(struct kunit *test)
 	struct reventfd_ctx *ctx = kunit_kzalloc(test, sizeof(*ctx), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, ctx);
-	reventfd_counter_init(&ctx->counter, 0);
+	KUNIT_ASSERT_EQ(test, reventfd_counter_init(&ctx->counter, 0, false), 0);
 	reventfd_queue_init(&ctx->queue);
 	reventfd_limiter_init(ctx);
 	reventfd_limiter_set(ctx, &(struct reventfd_limit) { .rate = 1, .burst = 1 });
@@ -197,8 +197,12 @@ static struct reventfd_ctx *indebted(struct kunit *test)
 
 static void stop_timer(struct kunit *test)
 {
-	if (test->priv)
-		reventfd_limiter_stop(test->priv);
+	struct reventfd_ctx *ctx = test->priv;
+
+	if (!ctx)
+		return;
+	reventfd_limiter_stop(ctx);
+	reventfd_counter_destroy(&ctx->counter);
 }
 
 static void add(struct reventfd_ctx *ctx)

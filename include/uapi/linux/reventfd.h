@@ -22,10 +22,17 @@ struct eventfd_qos {
 #define EFD_IOC_SET_QOS		_IOW('E', 0, struct eventfd_qos)
 #define EFD_IOC_GET_QOS		_IOR('E', 0, struct eventfd_qos)
 
+/*
+ * The count is kept in parts, a part for each CPU: many producers do not
+ * meet, and a read costs a little more.
+ */
+#define REVENTFD_SHARDED	(1U << 31)
+
 /**
  * struct reventfd_create - what REVENTFD_IOC_CREATE makes
  * @count: the counter's initial value, at most 2^64 - 2
- * @flags: %EFD_SEMAPHORE, %EFD_NONBLOCK, %EFD_CLOEXEC of <sys/eventfd.h>
+ * @flags: %EFD_SEMAPHORE, %EFD_NONBLOCK, %EFD_CLOEXEC of <sys/eventfd.h>,
+ *	%REVENTFD_SHARDED
  * @pad: zero
  */
 struct reventfd_create {
