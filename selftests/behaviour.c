@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * eventfd(2), point by point: each test runs on an eventfd of the running
- * kernel first, then on both kinds of reventfd. Calls that sleep are in
+ * kernel first, then on all kinds of reventfd. Calls that sleep are in
  * waiting.c.
  */
 #define _GNU_SOURCE
@@ -28,6 +28,7 @@ FIXTURE_VARIANT(counter) {
 FIXTURE_VARIANT_ADD(counter, eventfd) { .kind = EVENTFD };
 FIXTURE_VARIANT_ADD(counter, opened) { .kind = OPENED };
 FIXTURE_VARIANT_ADD(counter, created) { .kind = CREATED };
+FIXTURE_VARIANT_ADD(counter, sharded) { .kind = SHARDED };
 
 FIXTURE_SETUP(counter)
 {
@@ -424,6 +425,7 @@ FIXTURE_VARIANT(semaphore) {
 
 FIXTURE_VARIANT_ADD(semaphore, eventfd) { .kind = EVENTFD };
 FIXTURE_VARIANT_ADD(semaphore, created) { .kind = CREATED };
+FIXTURE_VARIANT_ADD(semaphore, sharded) { .kind = SHARDED };
 
 FIXTURE_SETUP(semaphore)
 {

@@ -37,6 +37,8 @@ FIXTURE_VARIANT_ADD(threads, eventfd) { .kind = EVENTFD };
 FIXTURE_VARIANT_ADD(threads, created) { .kind = CREATED };
 FIXTURE_VARIANT_ADD(threads, eventfd_semaphore) { .kind = EVENTFD, .flags = EFD_SEMAPHORE };
 FIXTURE_VARIANT_ADD(threads, created_semaphore) { .kind = CREATED, .flags = EFD_SEMAPHORE };
+FIXTURE_VARIANT_ADD(threads, sharded) { .kind = SHARDED };
+FIXTURE_VARIANT_ADD(threads, sharded_semaphore) { .kind = SHARDED, .flags = EFD_SEMAPHORE };
 FIXTURE_VARIANT_ADD(threads, limited) { .kind = CREATED, .rate = 20000 };
 
 struct thread {
@@ -93,7 +95,7 @@ static ssize_t read_somehow(struct thread *t, uint64_t *n)
 
 	switch (below(&t->dice, 3)) {
 	case 0:
-		poll(&p, 1, -1);
+		poll(&p, 1, below(&t->dice, 2) ? -1 : 1);
 		return preadv2(t->fd, &v, 1, -1, RWF_NOWAIT);
 	case 1:
 		return readv(t->fd, &v, 1);

@@ -47,7 +47,7 @@ TEST_F(device, create_refuses)
 
 	for (int bit = 0; bit < 32; bit++) {
 		c.flags = 1U << bit;
-		if (c.flags & (EFD_SEMAPHORE | EFD_CLOEXEC | EFD_NONBLOCK))
+		if (c.flags & (EFD_SEMAPHORE | EFD_CLOEXEC | EFD_NONBLOCK | REVENTFD_SHARDED))
 			continue;
 		EXPECT_FAILS(EINVAL, ioctl(self->fd, REVENTFD_IOC_CREATE, &c));
 	}
@@ -272,6 +272,24 @@ TEST_F(device, fdinfo_of_a_limited_counter)
 	get(self->fd);
 	EXPECT_EQ(0, info(self->fd, "reventfd-ready"));
 	EXPECT_EQ(1, info(self->fd, "reventfd-reads"));
+}
+
+TEST_F(device, fdinfo_of_a_sharded_counter)
+{
+	int fd = created(7, REVENTFD_SHARDED | EFD_NONBLOCK);
+	int shards = info(fd, "reventfd-shards");
+
+	ASSERT_GE(fd, 0);
+	EXPECT_EQ(0, info(self->fd, "reventfd-shards"));
+	EXPECT_GT(shards, 0);
+	EXPECT_EQ(0, shards & (shards - 1));
+	EXPECT_EQ(7, info(fd, "eventfd-count"));
+	EXPECT_EQ(8, put(fd, 1));
+	EXPECT_EQ(-1, put(fd, COUNT_MAX - 7));
+	EXPECT_EQ(8, get(fd));
+	EXPECT_EQ(1, info(fd, "reventfd-writes"));
+	EXPECT_EQ(1, info(fd, "reventfd-reads"));
+	close(fd);
 }
 
 TEST_F(device, reopening_makes_another_counter)

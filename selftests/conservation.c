@@ -69,6 +69,26 @@ FIXTURE_VARIANT_ADD(crowd, semaphore) {
 	.kind = CREATED, .producers = 2, .consumers = 4, .semaphore = true,
 };
 
+FIXTURE_VARIANT_ADD(crowd, sharded_read) {
+	.kind = SHARDED, .producers = 4, .consumers = 2,
+};
+
+FIXTURE_VARIANT_ADD(crowd, sharded_epoll_edge) {
+	.kind = SHARDED, .producers = 3, .consumers = 2, .how = EPOLL_EDGE,
+};
+
+FIXTURE_VARIANT_ADD(crowd, sharded_full_counter) {
+	.kind = SHARDED, .producers = 4, .consumers = 2, .full = true,
+};
+
+FIXTURE_VARIANT_ADD(crowd, sharded_semaphore) {
+	.kind = SHARDED, .producers = 2, .consumers = 4, .semaphore = true,
+};
+
+FIXTURE_VARIANT_ADD(crowd, sharded_limited_poll) {
+	.kind = SHARDED, .producers = 4, .consumers = 2, .rate = 1000, .how = POLL,
+};
+
 FIXTURE_VARIANT_ADD(crowd, limited_read) {
 	.kind = OPENED, .producers = 4, .consumers = 3, .rate = 1000,
 };

@@ -40,6 +40,7 @@ enum kind {
 	EVENTFD,	/* eventfd(2): what the others are measured by */
 	OPENED,		/* an open of /dev/reventfd */
 	CREATED,	/* REVENTFD_IOC_CREATE */
+	SHARDED,	/* the same, a part of the count for each CPU */
 };
 
 static inline int created(uint64_t count, uint32_t flags)
@@ -60,6 +61,8 @@ static inline int counter(enum kind kind, int flags)
 		return eventfd(0, flags);
 	case OPENED:
 		return open("/dev/reventfd", O_RDWR | flags);
+	case SHARDED:
+		return created(0, flags | REVENTFD_SHARDED);
 	default:
 		return created(0, flags);
 	}

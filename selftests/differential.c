@@ -34,6 +34,9 @@ static void on_alarm(int sig)
 	_exit(1);
 }
 
+/* The kind that is held against eventfd. */
+static enum kind kind;
+
 /* Runs @ops in both worlds. Returns the index of the first difference, or -1. */
 static int run(const struct operation *ops, int n, bool print)
 {
@@ -42,7 +45,7 @@ static int run(const struct operation *ops, int n, bool print)
 
 	alarm(120);
 	world_open(&judge, EVENTFD);
-	world_open(&ours, CREATED);
+	world_open(&ours, kind);
 	for (int i = 0; i < n && different < 0; i++) {
 		struct outcome expected, seen;
 
@@ -92,6 +95,7 @@ static long compare(uint64_t seed, long operations)
 	long done;
 	int n;
 
+	kind = seed % 2 ? CREATED : SHARDED;
 	for (done = 0; done < operations; done += LENGTH) {
 		for (n = 0; n < LENGTH; n++)
 			choose_operation(&dice, &ops[n]);

@@ -30,6 +30,7 @@ FIXTURE_VARIANT(ring) {
 FIXTURE_VARIANT_ADD(ring, eventfd) { .kind = EVENTFD };
 FIXTURE_VARIANT_ADD(ring, opened) { .kind = OPENED };
 FIXTURE_VARIANT_ADD(ring, created) { .kind = CREATED };
+FIXTURE_VARIANT_ADD(ring, sharded) { .kind = SHARDED };
 FIXTURE_VARIANT_ADD(ring, limited) { .kind = OPENED, .limited = true };
 FIXTURE_VARIANT_ADD(ring, eventfd_deferred) {
 	.kind = EVENTFD, .flags = IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_SINGLE_ISSUER,

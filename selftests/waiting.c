@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Calls that sleep: what ends them, and whom a write wakes. As in behaviour.c
- * on an eventfd of the running kernel first, then on both kinds of reventfd.
+ * on an eventfd of the running kernel first, then on all kinds of reventfd.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -22,6 +22,7 @@ FIXTURE_VARIANT(counter) {
 FIXTURE_VARIANT_ADD(counter, eventfd) { .kind = EVENTFD };
 FIXTURE_VARIANT_ADD(counter, opened) { .kind = OPENED };
 FIXTURE_VARIANT_ADD(counter, created) { .kind = CREATED };
+FIXTURE_VARIANT_ADD(counter, sharded) { .kind = SHARDED };
 
 FIXTURE_SETUP(counter)
 {
@@ -162,6 +163,7 @@ FIXTURE_VARIANT(semaphore) {
 
 FIXTURE_VARIANT_ADD(semaphore, eventfd) { .kind = EVENTFD };
 FIXTURE_VARIANT_ADD(semaphore, created) { .kind = CREATED };
+FIXTURE_VARIANT_ADD(semaphore, sharded) { .kind = SHARDED };
 
 FIXTURE_SETUP(semaphore)
 {
