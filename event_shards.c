@@ -71,21 +71,28 @@ static struct reventfd_shard *local_shard(struct reventfd_shards *s)
 	return shard_of(s, raw_smp_processor_id());
 }
 
+/* Sparse cannot count the locks of a loop: it is shown gather alone. */
 static void lock_all(struct reventfd_shards *s, unsigned long *flags)
+	__acquires(&s->gather)
 {
 	unsigned int i;
 
 	spin_lock_irqsave(&s->gather, *flags);
-	for (i = 0; i < shards_number; i++)
+	for (i = 0; i < shards_number; i++) {
 		spin_lock_nest_lock(&s->shard[i].lock, &s->gather);
+		__release(&s->shard[i].lock);
+	}
 }
 
 static void unlock_all(struct reventfd_shards *s, unsigned long *flags)
+	__releases(&s->gather)
 {
 	unsigned int i;
 
-	for (i = shards_number; i-- > 0;)
+	for (i = shards_number; i-- > 0;) {
+		__acquire(&s->shard[i].lock);
 		spin_unlock(&s->shard[i].lock);
+	}
 	spin_unlock_irqrestore(&s->gather, *flags);
 }
 
