@@ -50,6 +50,18 @@ static inline bool reventfd_write_size_ok(size_t size)
 	return size == sizeof(u64);
 }
 
+/* Later kernels' eventfd_signal() adds 1, and does not say whether it fitted. */
+static inline u64 reventfd_compat_eventfd_signal(struct eventfd_ctx *ctx, u64 n)
+{
+#ifdef REVENTFD_HAVE_EVENTFD_SIGNAL_ONE
+	while (n--)
+		eventfd_signal(ctx);
+	return 0;
+#else
+	return eventfd_signal(ctx, n);
+#endif
+}
+
 /*
  * Eight bytes from user space. Where an address may be anything, one load does
  * it; elsewhere the bytes are copied.
