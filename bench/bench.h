@@ -84,6 +84,21 @@ static inline void pin(int cpu)
 		fail("cannot run on the CPU asked for");
 }
 
+/* One line of the output. */
+static inline void record(const char *variant, enum measured kind, int n, int run,
+			  const char *metric, double value)
+{
+	printf("%s\t%s\t%s\t%d\t%d\t%s\t%.10g\n", bench_name, variant, kind_name[kind], n,
+	       run, metric, value);
+	fflush(stdout);
+}
+
+/* The kinds take turns, and every other run in the opposite order. */
+static inline enum measured turn(enum measured i, enum measured last, int run)
+{
+	return run % 2 ? last - i : i;
+}
+
 static inline int compare_u64(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;

@@ -304,8 +304,7 @@ static uint64_t measure(const struct operation *op, enum measured kind)
 	for (int i = 0; i < options.batches; i++) {
 		batch[i] = time_batch(op, &s) / options.n;
 		if (options.raw)
-			printf("operations\t%s\t%s\t%d\t%d\tinstructions\t%" PRIu64 "\n",
-			       op->name, kind_name[kind], op->calls, i, batch[i]);
+			record(op->name, kind, op->calls, i, "instructions", batch[i]);
 	}
 	if (op->finish)
 		op->finish(&s);
