@@ -20,7 +20,7 @@ help:
 	@echo 'make check          every test, from nothing'
 	@echo 'make check-quick    what to run between edits'
 	@echo 'make tools          libreventfd-preload.so: reventfds for a program that calls eventfd(2)'
-	@echo 'make bench          the tables of docs/benchmarks.md'
+	@echo 'make bench          the tables and plots of docs/benchmarks.md; 15 minutes'
 	@echo 'make style          checkpatch, sparse, W=1, shellcheck'
 	@echo 'sudo make install   module, udev rule, header (uninstall takes them away)'
 	@echo 'make clean          removes what was built here'
