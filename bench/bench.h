@@ -10,14 +10,15 @@
 #ifndef _BENCH_BENCH_H
 #define _BENCH_BENCH_H
 
-#include <inttypes.h>
 #include <pthread.h>
 
 #include "../selftests/counter.h"
 
 #ifndef REVENTFD_SHARDED
-#define REVENTFD_SHARDED (1U << 31)
+#define REVENTFD_SHARDED 0x80000000U
 #endif
+
+#define ARRAY_SIZE(x) (sizeof(x) / sizeof((x)[0]))
 
 enum measured {
 	M_EVENTFD,

@@ -40,8 +40,6 @@ static const struct variant {
 	{ "threads, no consumer", true, false },
 };
 
-#define VARIANTS (sizeof(variants) / sizeof(variants[0]))
-
 /* Shared by the processes; atomics. */
 static struct {
 	int ready;
@@ -183,7 +181,7 @@ static void measure_all(int run)
 {
 	static const enum measured kinds[] = { M_EVENTFD, M_REVENTFD, M_LIMITED, M_SHARDED };
 
-	for (size_t v = 0; v < VARIANTS; v++)
+	for (size_t v = 0; v < ARRAY_SIZE(variants); v++)
 		for (int i = 0; i < 4; i++)
 			if (have(kinds[turn(i, 3, run)]))
 				measure(run, &variants[v], kinds[turn(i, 3, run)]);

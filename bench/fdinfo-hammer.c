@@ -38,8 +38,6 @@ static const struct placement {
 	{ "same CPU", WRITER_CPU, true },
 };
 
-#define PLACEMENTS (sizeof(placements) / sizeof(placements[0]))
-
 /* Shared by the processes; atomics. */
 static struct {
 	bool reading;
@@ -119,7 +117,7 @@ static void measure_all(int run)
 {
 	static const enum measured kinds[] = { M_EVENTFD, M_REVENTFD, M_SHARDED };
 
-	for (size_t p = 0; p < PLACEMENTS; p++)
+	for (size_t p = 0; p < ARRAY_SIZE(placements); p++)
 		for (int i = 0; i < 3; i++)
 			if (have(kinds[turn(i, 2, run)]))
 				measure(run, kinds[turn(i, 2, run)], &placements[p]);

@@ -77,8 +77,9 @@ static void sample(const char *variant, int run, enum measured kind)
 		get(fd);
 	}
 	for (int i = 0; i < options.samples; i++)
-		printf("%s\t%s\t%s\t%d\t%d\tns\t%" PRIu64 "\n", bench_name, variant,
-		       kind == M_LIMITED ? "limited" : "timerfd", options.us, run, late[i]);
+		printf("%s\t%s\t%s\t%d\t%d\tns\t%llu\n", bench_name, variant,
+		       kind == M_LIMITED ? "limited" : "timerfd", options.us, run,
+		       (unsigned long long)late[i]);
 	close(fd);
 }
 

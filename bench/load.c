@@ -46,7 +46,8 @@ static void publish(int fd, uint64_t per_second)
 	uint64_t start, next, end, sent = 0;
 
 	pin(0);
-	start = next = now_ns();
+	start = now_ns();
+	next = start;
 	end = start + options.ms * 1000000ULL;
 	while (now_ns() < end) {
 		/* Sleeping would make the load depend on how well timers work. */
@@ -147,7 +148,7 @@ static void measure_offered(int run)
 	static const enum measured kinds[] = { M_EVENTFD, M_REVENTFD, M_LIMITED };
 	enum measured kind;
 
-	for (size_t i = 0; i < sizeof(offered) / sizeof(*offered); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(offered); i++)
 		for (int k = 0; k < 3; k++) {
 			kind = kinds[turn(k, 2, run)];
 			measure("offered", run, kind, offered[i], offered[i],
@@ -161,7 +162,7 @@ static void measure_rates(int run)
 
 	measure("rates", run, M_EVENTFD, 0, 0, 0);
 	measure("rates", run, M_REVENTFD, 0, 0, 0);
-	for (size_t i = 0; i < sizeof(rates) / sizeof(*rates); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(rates); i++)
 		measure("rates", run, M_LIMITED, rates[i], 0, rates[i]);
 }
 

@@ -276,8 +276,6 @@ static const struct operation operations[] = {
 	{ "fdinfo", 1, .once = do_fdinfo, .prepare = prepare_fdinfo, .finish = finish_fdinfo },
 };
 
-#define OPERATIONS (sizeof(operations) / sizeof(operations[0]))
-
 static uint64_t time_batch(const struct operation *op, struct subject *s)
 {
 	uint64_t start;
@@ -327,8 +325,8 @@ static void compare(const struct operation *op)
 			judge = cost;
 		calls = op->calls * floor;
 		if (!options.raw)
-			printf("%-31s %-9s %7" PRIu64 " %6.2f %6.2f\n", op->name, kind_name[kind],
-			       cost, (double)cost / judge,
+			printf("%-31s %-9s %7llu %6.2f %6.2f\n", op->name, kind_name[kind],
+			       (unsigned long long)cost, (double)cost / judge,
 			       judge > calls ? (double)(cost - calls) / (judge - calls) : 1);
 		if (op->once == do_getppid)
 			break;
@@ -363,7 +361,7 @@ int main(int argc, char **argv)
 	if (!options.raw)
 		printf("%-31s %-9s %7s %6s %6s\n%-31s %-9s %7s %6s %6s\n", "", "", "ns or", "of",
 		       "above", "operation", "counter", "instr.", "eventf", "floor");
-	for (size_t i = 0; i < OPERATIONS; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(operations); i++) {
 		if (operations[i].batch && geteuid())
 			fprintf(stderr, "operations: no '%s': it needs root's SCHED_FIFO\n",
 				operations[i].name);

@@ -27,7 +27,7 @@ static struct {
 	int runs;
 	int n[16];
 	int steps;
-} options = { 20000, 5, { 8, 32, 128 }, 3 };
+} options = { 24000, 5, { 8, 32, 128 }, 3 };
 
 enum how { READ, EPOLL };
 
@@ -173,13 +173,12 @@ static void measure_all(int run)
 	struct storm s;
 
 	for (int step = 0; step < options.steps; step++)
-		for (size_t v = 0; v < sizeof(variants) / sizeof(*variants); v++)
+		for (size_t v = 0; v < ARRAY_SIZE(variants); v++)
 			for (int i = 0; i < 2; i++) {
 				s = (struct storm) { .how = variants[v].how,
 					.paced = variants[v].paced, .n = options.n[step] };
-				/* Each wakes up to n workers. */
-				s.events = s.paced ? options.events / s.n : options.events;
-				s.events = s.events ? s.events : 1;
+				/* Each event wakes up to n workers. */
+				s.events = options.events / s.n ? options.events / s.n : 1;
 				run_storm(&s, variants[v].name, kinds[turn(i, 1, run)], run);
 			}
 }
@@ -201,7 +200,7 @@ static void parse_steps(char *list)
 static void say_how(FILE *to)
 {
 	fprintf(to, "usage: stress-workers [-e EVENTS] [-r RUNS] [-p N[,N]...]\n"
-		"  -e  events of each storm, a paced one N times fewer (20000)\n"
+		"  -e  events of each storm, divided by the workers (24000)\n"
 		"  -r  runs (5)\n"
 		"  -p  how many workers (8,32,128)\n");
 }
