@@ -4,7 +4,8 @@
  * spinlocks against what is usual, counts that disabled preemption protects
  * and that only a work item on their CPU can take.
  */
-#include <linux/err.h>
+#include <linux/cpu.h>
+#include <linux/cpumask.h>
 #include <linux/ktime.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
@@ -63,35 +64,36 @@ static u64 take_shard(unsigned int cpu)
 	return n;
 }
 
-static int take_by_work(int cpu)
+/* @cpu: or -1: all, as the kernel's schedule_on_each_cpu() does, but for its allocation. */
+static void take_by_work(int cpu)
 {
-	struct work_struct *work;
+	int i;
 
-	if (cpu < 0)
-		return schedule_on_each_cpu(take_local);
-
-	work = per_cpu_ptr(&locals.work, cpu);
-	schedule_work_on(cpu, work);
-	flush_work(work);
-	return 0;
+	cpus_read_lock();
+	for_each_online_cpu(i)
+		if (cpu < 0 || cpu == i)
+			schedule_work_on(i, per_cpu_ptr(&locals.work, i));
+	for_each_online_cpu(i)
+		if (cpu < 0 || cpu == i)
+			flush_work(per_cpu_ptr(&locals.work, i));
+	cpus_read_unlock();
 }
 
 /**
  * bench_drain - time a drain of what other CPUs have added
  * @b: the request, and the result
  *
- * Return: 0 or a negative error number.
+ * Return: 0 or -EINVAL.
  */
 int bench_drain(struct bench_drain *b)
 {
 	u64 start;
-	int err = 0;
 
 	if (b->cpu >= 0 && (b->cpu >= nr_cpu_ids || !cpu_online(b->cpu)))
 		return -EINVAL;
 
 	reventfd_shards_take_all(shards);
-	schedule_on_each_cpu(take_local);
+	take_by_work(-1);
 	on_each_cpu(put_one, NULL, 1);
 	atomic64_set(&taken, 0);
 
@@ -103,10 +105,10 @@ int bench_drain(struct bench_drain *b)
 		return 0;
 	case BENCH_WORK:
 		start = ktime_get_ns();
-		err = take_by_work(b->cpu);
+		take_by_work(b->cpu);
 		b->ns = ktime_get_ns() - start;
 		b->events = atomic64_read(&taken);
-		return err;
+		return 0;
 	}
 	return -EINVAL;
 }
