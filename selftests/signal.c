@@ -21,13 +21,12 @@ FIXTURE(signal) {
 
 FIXTURE_VARIANT(signal) {
 	enum kind kind;
-	int flags;
 };
 
 FIXTURE_VARIANT_ADD(signal, eventfd) { .kind = EVENTFD };
 FIXTURE_VARIANT_ADD(signal, opened) { .kind = OPENED };
 FIXTURE_VARIANT_ADD(signal, created) { .kind = CREATED };
-FIXTURE_VARIANT_ADD(signal, sharded) { .kind = CREATED, .flags = REVENTFD_SHARDED };
+FIXTURE_VARIANT_ADD(signal, sharded) { .kind = SHARDED };
 
 FIXTURE_SETUP(signal)
 {
@@ -35,7 +34,7 @@ FIXTURE_SETUP(signal)
 	ASSERT_GE(self->client, 0) {
 		TH_LOG("no /dev/reventfd-client: load reventfd_client.ko, as root");
 	}
-	self->fd = counter(variant->kind, variant->flags);
+	self->fd = counter(variant->kind, 0);
 	ASSERT_GE(self->fd, 0);
 	ASSERT_EQ(0, attach(self->client, self->fd, variant->kind));
 }
@@ -124,7 +123,7 @@ TEST_F(signal, takes_what_fits)
 TEST_F(signal, reaches_nobody_once_the_file_is_closed)
 {
 	for (int i = 0; i < 100; i++) {
-		int fd = counter(variant->kind, variant->flags), c = open_client();
+		int fd = counter(variant->kind, 0), c = open_client();
 
 		ASSERT_EQ(0, attach(c, fd, variant->kind));
 		EXPECT_ADDED(1, signal_by(c, 1));

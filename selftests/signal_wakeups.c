@@ -21,13 +21,12 @@ FIXTURE(signal) {
 
 FIXTURE_VARIANT(signal) {
 	enum kind kind;
-	int flags;
 };
 
 FIXTURE_VARIANT_ADD(signal, eventfd) { .kind = EVENTFD };
 FIXTURE_VARIANT_ADD(signal, opened) { .kind = OPENED };
 FIXTURE_VARIANT_ADD(signal, created) { .kind = CREATED };
-FIXTURE_VARIANT_ADD(signal, sharded) { .kind = CREATED, .flags = REVENTFD_SHARDED };
+FIXTURE_VARIANT_ADD(signal, sharded) { .kind = SHARDED };
 
 FIXTURE_SETUP(signal)
 {
@@ -35,7 +34,7 @@ FIXTURE_SETUP(signal)
 	ASSERT_GE(self->client, 0) {
 		TH_LOG("no /dev/reventfd-client: load reventfd_client.ko, as root");
 	}
-	self->fd = counter(variant->kind, variant->flags);
+	self->fd = counter(variant->kind, 0);
 	ASSERT_GE(self->fd, 0);
 	ASSERT_EQ(0, attach(self->client, self->fd, variant->kind));
 }
@@ -258,9 +257,9 @@ TEST_F(signal, a_relay_to_itself_comes_around)
 }
 
 /* The first case of the readers: all are woken, and each takes its one. */
-static void wake_readers(struct __test_metadata *_metadata, enum kind kind, int flags)
+static void wake_readers(struct __test_metadata *_metadata, enum kind kind)
 {
-	int fd = counter(kind, flags | EFD_SEMAPHORE), c = open_client();
+	int fd = counter(kind, EFD_SEMAPHORE), c = open_client();
 	struct call readers[4] = { 0 };
 
 	ASSERT_GE(fd, 0);
@@ -290,17 +289,17 @@ static void wake_readers(struct __test_metadata *_metadata, enum kind kind, int 
 
 TEST(of_n_wakes_n_readers_of_a_semaphore_eventfd)
 {
-	wake_readers(_metadata, EVENTFD, 0);
+	wake_readers(_metadata, EVENTFD);
 }
 
 TEST(of_n_wakes_n_readers_of_a_semaphore_created)
 {
-	wake_readers(_metadata, CREATED, 0);
+	wake_readers(_metadata, CREATED);
 }
 
 TEST(of_n_wakes_n_readers_of_a_semaphore_sharded)
 {
-	wake_readers(_metadata, CREATED, REVENTFD_SHARDED);
+	wake_readers(_metadata, SHARDED);
 }
 
 FIXTURE(limited) {
@@ -310,18 +309,18 @@ FIXTURE(limited) {
 };
 
 FIXTURE_VARIANT(limited) {
-	int flags;
+	enum kind kind;
 };
 
-FIXTURE_VARIANT_ADD(limited, created) { };
-FIXTURE_VARIANT_ADD(limited, sharded) { .flags = REVENTFD_SHARDED };
+FIXTURE_VARIANT_ADD(limited, created) { .kind = CREATED };
+FIXTURE_VARIANT_ADD(limited, sharded) { .kind = SHARDED };
 
 FIXTURE_SETUP(limited)
 {
 	self->client = open_client();
 	ASSERT_GE(self->client, 0);
-	self->fd = counter(CREATED, variant->flags);
-	ASSERT_EQ(0, attach(self->client, self->fd, CREATED));
+	self->fd = counter(variant->kind, 0);
+	ASSERT_EQ(0, attach(self->client, self->fd, variant->kind));
 }
 
 FIXTURE_TEARDOWN(limited)
@@ -387,10 +386,10 @@ TEST_F(limited, keeps_the_bound_and_loses_nothing)
 TEST_F(limited, no_debt_outlives_the_file)
 {
 	for (int i = 0; i < 500; i++) {
-		int fd = counter(CREATED, variant->flags), c = open_client();
+		int fd = counter(variant->kind, 0), c = open_client();
 
 		ASSERT_EQ(0, limit(fd, 1000, 1, 0));
-		ASSERT_EQ(0, attach(c, fd, CREATED));
+		ASSERT_EQ(0, attach(c, fd, variant->kind));
 		for (int k = 0; k < 3; k++)
 			signal_by(c, 1);
 		close(fd);
