@@ -156,19 +156,20 @@ TEST_F(signal, two_clients_share_a_counter)
 
 TEST_F(signal, hangs_on_no_other_descriptor)
 {
-	int c = open_client(), pipes[2], closed = dup(self->fd), path;
+	int c = open_client(), pipes[2], closed = dup(self->fd);
+	int other = counter(variant->kind == EVENTFD ? OPENED : EVENTFD, 0);
+	int path = open("/dev/reventfd", O_PATH);
 
 	ASSERT_EQ(0, pipe(pipes));
-	path = open("/dev/reventfd", O_PATH);
-	close(closed);
 	const struct {
 		int fd, err;
 	} bad[] = {
 		{ -1, EBADF }, { closed, EBADF }, { path, EBADF },
-		{ pipes[0], EINVAL }, { c, EINVAL },
-		{ counter(variant->kind == EVENTFD ? OPENED : EVENTFD, 0), EINVAL },
+		{ pipes[0], EINVAL }, { c, EINVAL }, { other, EINVAL },
 	};
 
+	/* After all have been opened, so that none of them has its number. */
+	close(closed);
 	for (int i = 0; i < 6; i++) {
 		EXPECT_EQ(-1, attach(c, bad[i].fd, variant->kind));
 		EXPECT_EQ(bad[i].err, errno) {
@@ -177,6 +178,7 @@ TEST_F(signal, hangs_on_no_other_descriptor)
 		EXPECT_EQ(-ENXIO, signal_by(c, 1));
 	}
 	close(path);
+	close(other);
 	close(c);
 }
 
