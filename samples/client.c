@@ -180,7 +180,11 @@ static int signal_from(struct client *c, struct reventfd_client_signal *signal)
 		signal->added = signal_by_timer(c, signal->n, HRTIMER_MODE_REL_SOFT);
 		return 0;
 	case REVENTFD_CLIENT_HARDIRQ:
-		signal->added = signal_by_timer(c, signal->n, HRTIMER_MODE_REL_HARD);
+		/*
+		 * Not HRTIMER_MODE_REL_HARD, which would be that on PREEMPT_RT,
+		 * too; lockdep complains of a signal from there on any kernel.
+		 */
+		signal->added = signal_by_timer(c, signal->n, HRTIMER_MODE_REL);
 		return 0;
 	case REVENTFD_CLIENT_PREEMPT_OFF:
 		preempt_disable();
