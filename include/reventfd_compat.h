@@ -16,10 +16,6 @@
 #include <linux/uaccess.h>
 #include <linux/version.h>
 
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0)
-#error "reventfd needs Linux 6.1 or newer"
-#endif
-
 #ifndef CONFIG_EVENTFD
 #error "reventfd needs a kernel with CONFIG_EVENTFD"
 #endif
