@@ -15,17 +15,23 @@ unpack_source() { # DIR [PATH-IN-TREE]...
 	rm -rf "$deb"
 }
 
-configure() { # TREE OUT
-	local want=$2.wanted lost
-	mkdir -p "$2"
-	(cd "$CONFIGS" && cat ${what// /.config }.config) >"$want"
-	make -C "$1" O="$2" ARCH=x86_64 KCONFIG_ALLCONFIG="$want" allnoconfig
-	lost=$(grep -E '^CONFIG_[A-Z0-9_]+=' "$want" | sed -E 's/^(CONFIG_[A-Z0-9_]+)=n$/# \1 is not set/' |
+# What a later fragment says of an option holds.
+wanted() {
+	(cd "$CONFIGS" && cat ${what// /.config }.config) | grep -E '^CONFIG_[A-Z0-9_]+=' |
+		tac | awk -F= '!said[$1]++' | tac
+}
+
+configure() { # TREE OUT MAKE-ARGUMENT...
+	local want=$2.wanted out=$2 lost
+	mkdir -p "$out"
+	wanted >"$want"
+	make -C "$1" O="$out" "${@:3}" KCONFIG_ALLCONFIG="$want" allnoconfig
+	lost=$(sed -E 's/^(CONFIG_[A-Z0-9_]+)=n$/# \1 is not set/' "$want" |
 		while read -r line; do
-			grep -qxF "$line" "$2/.config" && continue
+			grep -qxF "$line" "$out/.config" && continue
 			# Asked to be off and not even offered is off.
 			option=${line#\# }
-			case $line in "#"*) grep -q "^${option%% *}=" "$2/.config" || continue ;; esac
+			case $line in "#"*) grep -q "^${option%% *}=" "$out/.config" || continue ;; esac
 			echo "$line"
 		done)
 	[ -z "$lost" ] || {
@@ -34,20 +40,40 @@ configure() { # TREE OUT
 	}
 }
 
+# What make must be told to build for each of the processors.
+make_arguments() {
+	case $(arch) in
+	i386) echo ARCH=i386 ;;
+	arm64) echo ARCH=arm64 CROSS_COMPILE=aarch64-linux-gnu- ;;
+	*) echo ARCH=x86_64 ;;
+	esac
+}
+
+# The tools of the packed tree are for this machine, whatever it builds for:
+# told of no compiler, the script does not build them anew.
+pack() { # OUT FOR-MODULES MAKE-ARGUMENT...
+	make -C "$1" "${@:3}" run-command \
+		KBUILD_RUN_COMMAND="env CC= HOSTCC= \$(srctree)/scripts/package/install-extmod-build $2"
+}
+
 get_build() {
-	local dir=$1 tree=$1/source out=$1/out
+	local dir=$1 tree=$1/source out=$1/out image arguments
+	read -ra arguments < <(make_arguments)
 	progress "$name: unpacking Debian's $SOURCE_PACKAGE" "$LOGS/$name/unpack" \
 		unpack_source "$tree"
-	progress "$name: configuring" "$LOGS/$name/configure" configure "$tree" "$out"
+	progress "$name: configuring" "$LOGS/$name/configure" \
+		configure "$tree" "$out" "${arguments[@]}"
 	progress "$name: building (about 8 minutes on 2 cores)" "$LOGS/$name/build" \
-		make -C "$out" -j"$(nproc)" bzImage modules
-	make -s -C "$out" kernelrelease >"$dir/release"
-	cp "$out/arch/x86/boot/bzImage" "$dir/vmlinuz"
+		make -C "$out" -j"$(nproc)" "${arguments[@]}"
+	make -s -C "$out" "${arguments[@]}" kernelrelease >"$dir/release"
+	image=$(make -s -C "$out" "${arguments[@]}" image_name)
+	cp "$out/$image" "$dir/vmlinuz"
 	progress "$name: packing what modules are built against" "$LOGS/$name/pack" \
-		make -C "$out" run-command \
-		KBUILD_RUN_COMMAND="\$(srctree)/scripts/package/install-extmod-build $dir/build"
+		pack "$out" "$dir/build" "${arguments[@]}"
 	mkdir -p "$dir/modules"
 	find "$out" -name '*.ko' -exec cp {} "$dir/modules/" \;
+	printf '%s\n' "${arguments[@]}" >"$dir/make-arguments"
+	[ "$(arch)" = x86_64 ] || ARCH=$(arch) "$TOP/scripts/apt-private" unpack "$dir/root" busybox-static
 	rm -rf "$tree" "$out" "$out.wanted"
 }
 

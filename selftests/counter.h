@@ -33,6 +33,14 @@
 #define COUNT_MAX (UINT64_MAX - 1)
 #define NSEC 1000000000ULL
 
+/* What poll(3) and epoll_wait(3) call on processors without the older calls. */
+#ifndef SYS_poll
+#define SYS_poll SYS_ppoll
+#endif
+#ifndef SYS_epoll_wait
+#define SYS_epoll_wait SYS_epoll_pwait
+#endif
+
 /* An address that is mapped nowhere, which the compiler cannot know. */
 static void *volatile bad_pointer = (void *)8;
 
