@@ -40,11 +40,12 @@ configure() { # TREE OUT MAKE-ARGUMENT...
 	}
 }
 
-# What make must be told to build for each of the processors.
+# What make must be told of the processor and the compiler.
 make_arguments() {
-	case $(arch) in
-	i386) echo ARCH=i386 ;;
-	arm64) echo ARCH=arm64 CROSS_COMPILE=aarch64-linux-gnu- ;;
+	case $name in
+	clang-*) echo LLVM=1 ;;
+	i386-*) echo ARCH=i386 ;;
+	arm64-*) echo ARCH=arm64 CROSS_COMPILE=aarch64-linux-gnu- ;;
 	*) echo ARCH=x86_64 ;;
 	esac
 }
@@ -56,13 +57,15 @@ pack() { # OUT FOR-MODULES MAKE-ARGUMENT...
 		KBUILD_RUN_COMMAND="env CC= HOSTCC= \$(srctree)/scripts/package/install-extmod-build $2"
 }
 
+unpack_and_configure() { # TREE OUT
+	progress "$name: unpacking Debian's $SOURCE_PACKAGE" "$LOGS/$name/unpack" unpack_source "$1"
+	progress "$name: configuring" "$LOGS/$name/configure" configure "$1" "$2" "${arguments[@]}"
+}
+
 get_build() {
 	local dir=$1 tree=$1/source out=$1/out image arguments
 	read -ra arguments < <(make_arguments)
-	progress "$name: unpacking Debian's $SOURCE_PACKAGE" "$LOGS/$name/unpack" \
-		unpack_source "$tree"
-	progress "$name: configuring" "$LOGS/$name/configure" \
-		configure "$tree" "$out" "${arguments[@]}"
+	unpack_and_configure "$tree" "$out"
 	progress "$name: building (about 8 minutes on 2 cores)" "$LOGS/$name/build" \
 		make -C "$out" -j"$(nproc)" "${arguments[@]}"
 	make -s -C "$out" "${arguments[@]}" kernelrelease >"$dir/release"
@@ -74,6 +77,22 @@ get_build() {
 	find "$out" -name '*.ko' -exec cp {} "$dir/modules/" \;
 	printf '%s\n' "${arguments[@]}" >"$dir/make-arguments"
 	[ "$(arch)" = x86_64 ] || ARCH=$(arch) "$TOP/scripts/apt-private" unpack "$dir/root" busybox-static
+	rm -rf "$tree" "$out" "$out.wanted"
+}
+
+# As much of a kernel as it takes to compile a module, which cannot be loaded.
+get_prepare() {
+	local dir=$1 tree=$1/source out=$1/out arguments
+	read -ra arguments < <(make_arguments)
+	unpack_and_configure "$tree" "$out"
+	progress "$name: preparing for modules" "$LOGS/$name/build" \
+		make -C "$out" -j"$(nproc)" "${arguments[@]}" modules_prepare
+	make -s -C "$out" "${arguments[@]}" kernelrelease >"$dir/release"
+	: >"$out/Module.symvers"
+	progress "$name: packing what modules are built against" "$LOGS/$name/pack" \
+		pack "$out" "$dir/build" "${arguments[@]}"
+	printf '%s\n' "${arguments[@]}" >"$dir/make-arguments"
+	echo reventfd.o >"$dir/target"
 	rm -rf "$tree" "$out" "$out.wanted"
 }
 

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash disable=SC2034,SC2154
+#
+# Part of scripts/check: the kernels and processors that only 'check all' runs,
+# and the table of what ran where.
+
+# The 32-bit programs also on the 64-bit kernel: its compat calls.
+PORTED=(behaviour waiting commands limits loops)
+
+processor() { # KERNEL
+	local arch programs
+	arch=$("$TOP/scripts/kernel" arch "$1")
+	try "the programs for $arch build" "$TOP/scripts/programs" "$arch"
+	programs=$TOP/build/selftests-$arch
+	kunit "$1"
+	seconds=1800 selftests selftests "$1" "${SELFTESTS[@]}" "${JUDGED[@]}"
+}
+
+programs_of_32_bits() { # KERNEL PROGRAM...
+	local programs=$TOP/build/selftests-i386
+	try 'the programs for 32 bits build' "$TOP/scripts/programs" i386
+	selftests '32-bit programs' "$@"
+}
+
+# A watchpoint at every 1000th access instead of 4000th: less code runs than
+# in a machine that is in use.
+races() { # KERNEL
+	local append=kcsan.skip_watch=1000 seconds=2400
+	kunit "$1"
+	selftests selftests "$1" "${SELFTESTS[@]}" "${JUDGED[@]}"
+}
+
+every_kernel() {
+	local kernel
+	for kernel in 6.12 6.12-rt 7.3-rt; do
+		"$TOP/scripts/kernel" get "$kernel"
+		selftests selftests "$kernel" "${SELFTESTS[@]}" "${JUDGED[@]}"
+	done
+	selftests 'eventfd as the judge' 7.3 "${JUDGED[@]}"
+	try 'the module compiles without a warning on clang-6.12' "$TOP/scripts/module" clang-6.12
+	for kernel in i386-6.12 arm64-6.12; do
+		"$TOP/scripts/kernel" get "$kernel"
+		processor "$kernel"
+	done
+	"$TOP/scripts/kernel" get kcsan-6.12
+	races kcsan-6.12
+}
+
+# What a kernel's row says of how it is had and of who watches.
+how() { # KERNEL
+	case $1 in
+	clang-*) echo "prepared from Debian's source" ;;
+	*-*.*) echo "built from Debian's source" ;;
+	686) echo "Debian's headers" ;;
+	*) echo "Debian's package" ;;
+	esac
+}
+
+count() { # STATE [KERNEL]
+	awk -v state="$1" -v on=" on ${2:-}" -v every="${2:-every}" '
+		$1 == state && (every == "every" || index($0 ":", on ":")) { n++ }
+		END { print n + 0 }' "$RESULTS"
+}
+
+rows() {
+	local kernel text
+	while read -r kernel _ text; do
+		printf '| %s | %s | %s, %s | %d | %d | %d |\n' "$kernel" "$text" "$(how "$kernel")" \
+			"$(cat "$("$TOP/scripts/kernel" dir "$kernel")/release")" \
+			"$(count pass "$kernel")" "$(count fail "$kernel")" "$(count skip "$kernel")"
+	done < <("$TOP/scripts/kernel" list)
+}
+
+table() {
+	cat <<-'END'
+	# What runs where
+
+	Written by `make check-all`, which runs all of it. `make check` runs 6.1 and 7.3 in full, a part on 6.12 and 6.12-rt, the debug
+	kernel, and the 32-bit programs. Each virtual machine's log is a test, too: a warning, a leak or a report of any checker fails it.
+
+	| kernel | what it is | how it is had | passed | failed | skipped |
+	| --- | --- | --- | ---: | ---: | ---: |
+	END
+	rows
+	printf '| all | | with what needs no kernel of its own: style, the rig, the builds | %d | %d | %d |\n' \
+		"$(count pass)" "$(count fail)" "$(count skip)"
+	printf '\nSkipped, and why:\n\n'
+	sed -n 's/^skip .*# SKIP //p' "$RESULTS" | sort | uniq -c | sort -rn |
+		sed -E 's/^ *([0-9]+) (.*)/- \2 (\1)/'
+}
