@@ -30,6 +30,16 @@ races() { # KERNEL
 	selftests selftests "$1" "${SELFTESTS[@]}" "${JUDGED[@]}"
 }
 
+takes_clang() { # KERNEL
+	make -n -C "$TOP" KDIR="$("$TOP/scripts/kernel" dir "$1")/build" modules | grep 'LLVM=1 modules'
+}
+
+names_the_oldest_kernel() {
+	! MODULE_OUT=too-old "$TOP/scripts/module" 6.1 VERSION=5 PATCHLEVEL=10 2>&1 ||
+		return
+	grep -F 'reventfd needs Linux 6.1 or newer; this is 5.10' "$TOP/build/too-old.log"
+}
+
 every_kernel() {
 	local kernel
 	for kernel in 6.12 6.12-rt 7.3-rt; do
@@ -38,6 +48,7 @@ every_kernel() {
 	done
 	selftests 'eventfd as the judge' 7.3 "${JUDGED[@]}"
 	try 'the module compiles without a warning on clang-6.12' "$TOP/scripts/module" clang-6.12
+	try 'make takes clang on clang-6.12' takes_clang clang-6.12
 	for kernel in i386-6.12 arm64-6.12; do
 		"$TOP/scripts/kernel" get "$kernel"
 		processor "$kernel"
