@@ -42,8 +42,8 @@ configure() { # TREE OUT MAKE-ARGUMENT...
 
 # What make must be told of the processor and the compiler.
 make_arguments() {
-	case $name in
-	clang-*) echo LLVM=1 ;;
+	case $(arch)-$name in
+	*-clang-*) echo LLVM=1 ;;
 	i386-*) echo ARCH=i386 ;;
 	arm64-*) echo ARCH=arm64 CROSS_COMPILE=aarch64-linux-gnu- ;;
 	*) echo ARCH=x86_64 ;;
@@ -76,7 +76,7 @@ get_build() {
 	mkdir -p "$dir/modules"
 	find "$out" -name '*.ko' -exec cp {} "$dir/modules/" \;
 	printf '%s\n' "${arguments[@]}" >"$dir/make-arguments"
-	[ "$(arch)" = x86_64 ] || ARCH=$(arch) "$TOP/scripts/apt-private" unpack "$dir/root" busybox-static
+	[ "$(arch)" = x86_64 ] || ARCH=$(debian_arch) "$TOP/scripts/apt-private" unpack "$dir/root" busybox-static
 	rm -rf "$tree" "$out" "$out.wanted"
 }
 

@@ -12,20 +12,39 @@ relocate() { # ROOT WHERE-IT-WILL-LIE
 		"$root"/usr/src/*/scripts 2>/dev/null)
 }
 
+# What the other ports of the virtual machine need and is built as modules.
+keep_channels() { # DIR
+	local module
+	mkdir "$1/early"
+	for module in virtio virtio_ring virtio_mmio virtio_console; do
+		find "$1/root/lib/modules" -name "$module.ko*" -exec cp {} "$1/early/" \;
+	done
+	find "$1/early" -name '*.xz' -exec unxz {} +
+}
+
+# For another processor: its headers, with this machine's tools.
 get_stock() {
-	local dir=$1 headers image common
+	local dir=$1 headers image common tools
+	local -x ARCH
+	ARCH=$(debian_arch)
 	image=$("$TOP/scripts/apt-private" newest "$what")
 	headers=linux-headers-${image#linux-image-}
 	mapfile -t common < <("$TOP/scripts/apt-private" depends "$headers" |
 		grep -E '^linux-(headers|kbuild)-')
+	mapfile -t tools < <(printf '%s\n' "${common[@]}" | grep kbuild)
+	mapfile -t common < <(printf '%s\n' "${common[@]}" | grep -v kbuild)
 	"$TOP/scripts/apt-private" unpack "$dir/root" "$image" "$headers" "${common[@]}"
+	ARCH='' "$TOP/scripts/apt-private" unpack "$dir/root" "${tools[@]}"
+	[ "$(arch)" = x86_64 ] ||
+		"$TOP/scripts/apt-private" unpack "$dir/root" busybox-static
 	relocate "$dir/root" "$KERNELS/$name/root"
 	printf '%s\n' "${image#linux-image-}" >"$dir/release"
 	mv "$dir/root/boot/vmlinuz-$(cat "$dir/release")" "$dir/vmlinuz"
+	[ "$(arch)" != arm64 ] || keep_channels "$dir"
 	rm -rf "$dir/root/lib" "$dir/root/boot" "$dir/root/usr/share"
 	ln -sfn "root/usr/src/$headers" "$dir/build"
 	# Type information for BPF would need a tool that is not needed here.
-	echo CONFIG_DEBUG_INFO_BTF_MODULES= >"$dir/make-arguments"
+	make_arguments | sed 's/ARCH=x86_64 *//; s/$/ CONFIG_DEBUG_INFO_BTF_MODULES=/' >"$dir/make-arguments"
 }
 
 # Programs in FOLDER that this machine's C library is too old for run with the
@@ -63,19 +82,4 @@ get_trixie() {
 	# What the kernel's own, newer compiler can do besides is switched off.
 	printf '%s\n' CC=gcc CONFIG_CC_HAS_MIN_FUNCTION_ALIGNMENT= CONFIG_DEBUG_INFO_BTF_MODULES= \
 		>"$dir/make-arguments"
-}
-
-# The headers of another architecture, with this machine's tools.
-get_headers() {
-	local dir=$1 headers packages
-	headers=$(ARCH=i386 "$TOP/scripts/apt-private" newest "$what")
-	mapfile -t packages < <(ARCH=i386 "$TOP/scripts/apt-private" depends "$headers" |
-		grep -E '^linux-headers-')
-	ARCH=i386 "$TOP/scripts/apt-private" unpack "$dir/root" "$headers" "${packages[@]}"
-	"$TOP/scripts/apt-private" unpack "$dir/root" linux-kbuild-6.1
-	relocate "$dir/root" "$KERNELS/$name/root"
-	printf '%s\n' "${headers#linux-headers-}" >"$dir/release"
-	rm -rf "$dir/root/usr/share"
-	ln -sfn "root/usr/src/$headers" "$dir/build"
-	echo ARCH=i386 >"$dir/make-arguments"
 }

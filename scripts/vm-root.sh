@@ -97,6 +97,7 @@ make_root() { # ROOT COMMAND...
 	cp "$TOP/scripts/guest-init" "$root/init"
 	printf 'root:x:0:0::/root:/bin/sh\nuser:x:1000:1000::/work:/bin/sh\n' >"$root/etc/passwd"
 	printf 'root:x:0:\nuser:x:1000:\n' >"$root/etc/group"
+	[ ! -e "$dir/early" ] || cp -r "$dir/early" "$root/early"
 	[ -z "$module" ] || "$strip" -g -o "$root/reventfd.ko" "$module"
 	[ -z "$unprivileged" ] || : >"$root/unprivileged"
 	for path in ${paths[@]+"${paths[@]}"}; do
