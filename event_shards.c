@@ -352,7 +352,7 @@ void reventfd_shards_stats(struct reventfd_shards *s, u64 *writes, u64 *reads)
  */
 struct reventfd_shards *reventfd_shards_new(u64 count)
 {
-	u64 share = REVENTFD_COUNT_MAX / shards_number;
+	u64 share = REVENTFD_COUNT_MAX >> ilog2(shards_number);
 	struct reventfd_shards *s;
 	unsigned long flags;
 	unsigned int i;
@@ -366,7 +366,7 @@ struct reventfd_shards *reventfd_shards_new(u64 count)
 		spin_lock_init(&s->shard[i].lock);
 		s->shard[i].share = share;
 	}
-	s->shard[0].share += REVENTFD_COUNT_MAX % shards_number;
+	s->shard[0].share += REVENTFD_COUNT_MAX & (shards_number - 1);
 
 	lock_all(s, &flags);
 	spread(s, count);
