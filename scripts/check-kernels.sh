@@ -13,7 +13,7 @@ processor() { # KERNEL
 	try "the programs for $arch build" "$TOP/scripts/programs" "$arch"
 	programs=$TOP/build/selftests-$arch
 	[ ! -e "$("$TOP/scripts/kernel" dir "$1")/modules/kunit.ko" ] || kunit "$1"
-	seconds=1800 selftests selftests "$1" "${SELFTESTS[@]}" "${JUDGED[@]}"
+	seconds=1800 slow=yes selftests selftests "$1" "${SELFTESTS[@]}" "${JUDGED[@]}"
 }
 
 programs_of_32_bits() { # KERNEL PROGRAM...
@@ -25,7 +25,7 @@ programs_of_32_bits() { # KERNEL PROGRAM...
 # A watchpoint at every 1000th access instead of 4000th: less code runs than
 # in a machine that is in use.
 races() { # KERNEL
-	local append=kcsan.skip_watch=1000 seconds=2400
+	local append=kcsan.skip_watch=1000 seconds=2400 slow=yes
 	kunit "$1"
 	selftests selftests "$1" "${SELFTESTS[@]}" "${JUDGED[@]}"
 }
@@ -49,7 +49,7 @@ every_kernel() {
 	selftests 'eventfd as the judge' 7.3 "${JUDGED[@]}"
 	try 'the module compiles without a warning on clang-6.12' "$TOP/scripts/module" clang-6.12
 	try 'make takes clang on clang-6.12' takes_clang clang-6.12
-	for kernel in 6.1-686 6.12-arm64 i386-6.12 arm64-6.12; do
+	for kernel in 6.1-686 6.12-arm64 i386-6.12; do
 		"$TOP/scripts/kernel" get "$kernel"
 		processor "$kernel"
 	done
