@@ -49,13 +49,13 @@ static u64 random_step(struct rnd_state *rnd, u64 interval)
 		return 1;
 	case 2:
 	case 3:
-		return prandom_u32_state(rnd) % (interval / 8 + 2);
+		return prandom_u32_state(rnd) % (u32)(interval / 8 + 2);
 	case 4:
 		return interval;
 	case 5:
 		return interval - 1 + prandom_u32_state(rnd) % 3;
 	case 6:
-		return prandom_u32_state(rnd) % (2 * interval + 1);
+		return prandom_u32_state(rnd) % (u32)(2 * interval + 1);
 	default:
 		return prandom_u32_state(rnd) % 64 ? 0 : 100 * interval;
 	}
@@ -190,7 +190,7 @@ static struct reventfd_ctx *indebted(struct kunit *test)
 	reventfd_queue_init(&ctx->queue);
 	reventfd_limiter_init(ctx);
 	reventfd_limiter_set(ctx, &(struct reventfd_limit) { .rate = 1, .burst = 1 });
-	atomic64_set(&ctx->limiter.bucket.paid_until, ktime_get_ns() + 3600 * NSEC_PER_SEC);
+	atomic64_set(&ctx->limiter.bucket.paid_until, ktime_get_ns() + 3600ULL * NSEC_PER_SEC);
 	test->priv = ctx;
 	return ctx;
 }
