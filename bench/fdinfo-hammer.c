@@ -7,8 +7,9 @@
  *	fdinfo-hammer [-t MS] [-r RUNS]
  *
  * A second busy CPU and a second busy process slow the first down whatever
- * they do, so the reader is also let loose on the fdinfo of another counter:
- * what the producer loses from there to its own counter's is the price.
+ * they do. So the reader changes every 40 ms between the fdinfo of
+ * the counter that is written and that of another: what the producer loses
+ * from the one to the other is the price, whatever the machine does meanwhile.
  */
 #define _GNU_SOURCE
 #include <signal.h>
@@ -28,89 +29,126 @@ enum { WRITER_CPU, OTHER_CPU };
 
 static const struct placement {
 	const char *name;
-	int cpu;	/* the reader's, -1: there is none */
-	bool own;	/* it reads of the counter that is written */
+	const char *control;	/* the same, but another counter's fdinfo */
+	int cpu;		/* the reader's, -1: there is none */
 } placements[] = {
-	{ "alone", -1, false },
-	{ "other CPU, another counter", OTHER_CPU, false },
-	{ "other CPU", OTHER_CPU, true },
-	{ "same CPU, another counter", WRITER_CPU, false },
-	{ "same CPU", WRITER_CPU, true },
+	{ "alone", NULL, -1 },
+	{ "other CPU", "other CPU, another counter", OTHER_CPU },
+	{ "same CPU", "same CPU, another counter", WRITER_CPU },
 };
+
+/* On one CPU, several of the scheduler's slices. */
+#define SLICE_NS 40000000ULL
+
+/* Of the two counters, which is written and which is not. */
+enum { WRITTEN, ANOTHER, COUNTERS };
 
 /* Shared by the processes; atomics. */
 static struct {
-	bool reading;
+	int subject;	/* whose fdinfo is read */
 	bool stop;
-	uint64_t reads;
+	uint64_t reads[COUNTERS];
 } *shared;
 
-static pid_t start_reader(int fd, int cpu)
+static int open_info(int fd)
+{
+	char path[64];
+	int info;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	info = open(path, O_RDONLY);
+	if (info < 0)
+		fail(path);
+	return info;
+}
+
+static pid_t start_reader(const int *fd, int cpu)
 {
 	pid_t pid = fork();
-	char path[64], text[1024];
-	int info;
+	char text[1024];
+	int info[COUNTERS], subject;
 
 	if (pid < 0)
 		fail("fork");
 	if (pid)
 		return pid;
 	pin(cpu);
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
-	info = open(path, O_RDONLY);
-	if (info < 0)
-		fail(path);
+	for (int i = 0; i < COUNTERS; i++)
+		info[i] = open_info(fd[i]);
 	while (!__atomic_load_n(&shared->stop, __ATOMIC_RELAXED)) {
-		if (pread(info, text, sizeof(text), 0) <= 0)
+		subject = __atomic_load_n(&shared->subject, __ATOMIC_RELAXED);
+		if (pread(info[subject], text, sizeof(text), 0) <= 0)
 			fail("fdinfo");
-		__atomic_store_n(&shared->reads, shared->reads + 1, __ATOMIC_RELAXED);
-		__atomic_store_n(&shared->reading, true, __ATOMIC_RELAXED);
+		__atomic_store_n(&shared->reads[subject], shared->reads[subject] + 1,
+				 __ATOMIC_RELAXED);
 	}
 	_exit(0);
 }
 
+static void await_reader(pid_t reader)
+{
+	int status;
+
+	while (!__atomic_load_n(&shared->reads[WRITTEN], __ATOMIC_RELAXED)) {
+		if (waitpid(reader, &status, WNOHANG) == reader)
+			exit(1);
+		sched_yield();
+	}
+}
+
 /* Returns how many. */
-static uint64_t write_on(int fd, uint64_t end)
+static uint64_t write_until(int fd, uint64_t end)
 {
 	uint64_t n = 0;
 
 	/* The clock costs as much as a write: it is looked at seldom. */
 	while (now_ns() < end)
-		for (int i = 0; i < 50; i++, n++)
+		for (int i = 0; i < 20; i++, n++)
 			if (put(fd, 1) != 8)
 				fail("write");
 	return n;
 }
 
+static void print(const char *name, enum measured kind, int run, uint64_t writes,
+		  uint64_t reads, uint64_t ns)
+{
+	record(name, kind, 1, run, "writes/s", writes * 1e9 / ns);
+	record(name, kind, 1, run, "reads/s", reads * 1e9 / ns);
+}
+
 static void measure(int run, enum measured kind, const struct placement *place)
 {
-	int fd = make(kind, EFD_NONBLOCK), other = make(kind, EFD_NONBLOCK), status = 0;
-	uint64_t start, writes, reads;
+	uint64_t start, end, writes[COUNTERS] = { 0 }, ns[COUNTERS] = { 0 };
+	int fd[COUNTERS], subject = WRITTEN, status = 0;
 	pid_t reader = 0;
 
 	memset(shared, 0, sizeof(*shared));
+	for (int i = 0; i < COUNTERS; i++)
+		fd[i] = make(kind, EFD_NONBLOCK);
 	pin(WRITER_CPU);
-	if (place->cpu >= 0) {
-		reader = start_reader(place->own ? fd : other, place->cpu);
-		while (!__atomic_load_n(&shared->reading, __ATOMIC_RELAXED)) {
-			if (waitpid(reader, &status, WNOHANG) == reader)
-				exit(1);
-			sched_yield();
-		}
+	if (place->control) {
+		reader = start_reader(fd, place->cpu);
+		await_reader(reader);
 	}
-	reads = __atomic_load_n(&shared->reads, __ATOMIC_RELAXED);
-	start = now_ns();
-	writes = write_on(fd, start + options.ms * 1000000ULL);
-	reads = __atomic_load_n(&shared->reads, __ATOMIC_RELAXED) - reads;
-	start = now_ns() - start;
+	end = now_ns() + options.ms * 1000000ULL * (place->control ? 2 : 1);
+	do {
+		__atomic_store_n(&shared->subject, subject, __ATOMIC_RELAXED);
+		start = now_ns();
+		writes[subject] += write_until(fd[WRITTEN], start + SLICE_NS);
+		ns[subject] += now_ns() - start;
+		if (place->control)
+			subject = !subject;
+	} while (now_ns() < end || subject != WRITTEN);
 	__atomic_store_n(&shared->stop, true, __ATOMIC_RELAXED);
 	if (reader && (waitpid(reader, &status, 0) != reader || status))
 		exit(1);
 
-	record(place->name, kind, 1, run, "writes/s", writes * 1e9 / start);
-	record(place->name, kind, 1, run, "reads/s", reads * 1e9 / start);
-	close(fd);
-	close(other);
+	print(place->name, kind, run, writes[WRITTEN], shared->reads[WRITTEN], ns[WRITTEN]);
+	if (place->control)
+		print(place->control, kind, run, writes[ANOTHER], shared->reads[ANOTHER],
+		      ns[ANOTHER]);
+	for (int i = 0; i < COUNTERS; i++)
+		close(fd[i]);
 }
 
 static void measure_all(int run)
@@ -126,7 +164,7 @@ static void measure_all(int run)
 static void say_how(FILE *to)
 {
 	fprintf(to, "usage: fdinfo-hammer [-t MS] [-r RUNS]\n"
-		"  -t  how long each takes (400)\n"
+		"  -t  how long each takes, ms (400)\n"
 		"  -r  runs (5)\n");
 }
 
