@@ -7,11 +7,9 @@
  * successful change here is a full barrier, as every value-returning atomic
  * of the kernel is; the files above name this one as their barriers' partner.
  *
- * The add stands in the header: a write that wakes nobody is made of it, and
- * little else.
+ * The adds stand in the header: a write, or a signal, that wakes nobody is made
+ * of one, and little else.
  */
-#include <linux/minmax.h>
-
 #include "reventfd_counter.h"
 
 /**
@@ -45,33 +43,6 @@ void reventfd_counter_destroy(struct reventfd_counter *c)
 {
 	reventfd_shards_free(c->shards);
 	free_percpu(c->writes);
-}
-
-/**
- * reventfd_counter_add_saturating - add as many events as there is room for
- * @c: the counter
- * @n: how many
- *
- * A full barrier.
- *
- * Return: how many were added; less than @n if the count has reached
- * ULLONG_MAX.
- */
-u64 reventfd_counter_add_saturating(struct reventfd_counter *c, u64 n)
-{
-	u64 added;
-	s64 old;
-
-	if (c->shards)
-		return reventfd_shards_add_saturating(c->shards, n);
-
-	old = atomic64_read(&c->count);
-	do {
-		added = min(n, ULLONG_MAX - (u64)old);
-	} while (!atomic64_try_cmpxchg(&c->count, &old, old + added));
-
-	this_cpu_inc(*c->writes);
-	return added;
 }
 
 /**

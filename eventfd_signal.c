@@ -41,6 +41,20 @@ struct reventfd_ctx *reventfd_ctx_fdget(int fd)
 }
 EXPORT_SYMBOL_GPL(reventfd_ctx_fdget);
 
+static noinline u64 signal_sharded(struct reventfd_ctx *ctx, u64 n)
+{
+	u64 added = reventfd_counter_add_saturating(&ctx->counter, n);
+
+	reventfd_announce(ctx, added);
+	return added;
+}
+
+static noinline u64 announce_added(struct reventfd_ctx *ctx, u64 added)
+{
+	reventfd_announce_now(ctx, added);
+	return added;
+}
+
 /**
  * reventfd_signal - add events to a counter, and wake for them when it is due
  * @ctx: the counter
@@ -62,8 +76,13 @@ u64 reventfd_signal(struct reventfd_ctx *ctx, u64 n)
 	if (WARN_ON_ONCE(!reventfd_signal_allowed()))
 		return 0;
 
+	/* What calls another function does so last, so that the rest saves no registers. */
+	if (unlikely(ctx->counter.shards))
+		return signal_sharded(ctx, n);
+
 	added = reventfd_counter_add_saturating(&ctx->counter, n);
-	reventfd_announce(ctx, added);
+	if (unlikely(reventfd_must_announce(ctx)))
+		return announce_added(ctx, added);
 	return added;
 }
 EXPORT_SYMBOL_GPL(reventfd_signal);

@@ -4,6 +4,7 @@
 
 #include <linux/atomic.h>
 #include <linux/limits.h>
+#include <linux/minmax.h>
 #include <linux/percpu.h>
 #include <linux/types.h>
 
@@ -29,7 +30,6 @@ struct reventfd_counter {
 
 int reventfd_counter_init(struct reventfd_counter *c, u64 count, bool sharded);
 void reventfd_counter_destroy(struct reventfd_counter *c);
-u64 reventfd_counter_add_saturating(struct reventfd_counter *c, u64 n);
 u64 reventfd_counter_take_one(struct reventfd_counter *c);
 u64 reventfd_counter_take_all(struct reventfd_counter *c);
 void reventfd_counter_stats(struct reventfd_counter *c, u64 *writes, u64 *reads);
@@ -69,6 +69,33 @@ static inline bool reventfd_counter_add(struct reventfd_counter *c, u64 n)
 
 	this_cpu_inc(*c->writes);
 	return true;
+}
+
+/**
+ * reventfd_counter_add_saturating - add as many events as there is room for
+ * @c: the counter
+ * @n: how many
+ *
+ * A full barrier.
+ *
+ * Return: how many were added; less than @n if the count has reached
+ * ULLONG_MAX.
+ */
+static inline u64 reventfd_counter_add_saturating(struct reventfd_counter *c, u64 n)
+{
+	u64 added;
+	s64 old;
+
+	if (c->shards)
+		return reventfd_shards_add_saturating(c->shards, n);
+
+	old = atomic64_read(&c->count);
+	do {
+		added = min(n, ULLONG_MAX - (u64)old);
+	} while (!atomic64_try_cmpxchg(&c->count, &old, old + added));
+
+	this_cpu_inc(*c->writes);
+	return added;
 }
 
 /* The count at one instant. */

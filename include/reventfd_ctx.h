@@ -73,6 +73,16 @@ static inline bool reventfd_readable(struct reventfd_ctx *ctx, u64 count)
 	return count && reventfd_granted(ctx);
 }
 
+/*
+ * Whether there is anything to be done about new events. Only under a limit
+ * is a wakeup ever owed.
+ */
+static inline bool reventfd_must_announce(struct reventfd_ctx *ctx)
+{
+	return !atomic_read(&ctx->limiter.owed) &&
+	       (reventfd_limited(ctx) || reventfd_queue_busy(&ctx->queue, &ctx->queue.readers));
+}
+
 /**
  * reventfd_announce - see to it that consumers are woken for new events
  * @ctx: the counter, to which they have been added
@@ -83,10 +93,7 @@ static inline bool reventfd_readable(struct reventfd_ctx *ctx, u64 count)
  */
 static inline void reventfd_announce(struct reventfd_ctx *ctx, u64 n)
 {
-	/* Only under a limit is a wakeup ever owed. */
-	if (atomic_read(&ctx->limiter.owed))
-		return;
-	if (reventfd_limited(ctx) || reventfd_queue_busy(&ctx->queue, &ctx->queue.readers))
+	if (reventfd_must_announce(ctx))
 		reventfd_announce_now(ctx, n);
 }
 
