@@ -37,7 +37,7 @@ int reventfd_counter_init(struct reventfd_counter *c, u64 count, bool sharded)
  * reventfd_counter_destroy - the end of a counter
  * @c: the counter
  *
- * From any context.
+ * Does not sleep, except for a lock on PREEMPT_RT.
  */
 void reventfd_counter_destroy(struct reventfd_counter *c)
 {

@@ -38,14 +38,16 @@
  * Memory order
  * ============
  *
- * As in event_counter.c each successful change is a full barrier, here by
- * itself, after the unlock. A glance takes no lock. An event that was added
- * before it, in the sense of that barrier, is seen by it, unless an event was
- * taken from the same shard in its place. That is enough for a waker: who
- * added what it has missed is yet to look for itself. It is not enough for
- * one who goes to sleep: a glance may miss an event in one shard and then, in
- * the next, the event that another reader took instead, though the counter was
- * never empty. Who is about to sleep reads the sum.
+ * As in event_counter.c each successful change is ordered before all that
+ * follows, here by a barrier after the unlock. What precedes it is ordered by
+ * the unlock, before whoever takes one of its locks next. A glance takes no
+ * lock. An event that was added before it, in the sense of that barrier, is
+ * seen by it, unless an event was taken from the same shard in its place. That
+ * is enough for a waker: who added what it has missed is yet to look for
+ * itself. It is not enough for one who goes to sleep: a glance may miss an
+ * event in one shard and then, in the next, the event that another reader took
+ * instead, though the counter was never empty. Who is about to sleep has found
+ * nothing with all the locks held.
  */
 #include <linux/cpumask.h>
 #include <linux/log2.h>
@@ -123,14 +125,16 @@ static void spread(struct reventfd_shards *s, u64 n)
 
 	lockdep_assert_held(&s->gather);
 
-	for (i = 0; i < shards_number; i++) {
+	for (i = 0; n && i < shards_number; i++) {
 		part = min(n, shard_room(shard_of(s, first + i)));
 		shard_add(shard_of(s, first + i), part);
 		n -= part;
 	}
 	/* All shares are full: the one event more. */
-	if (n)
+	if (n) {
+		WARN_ON_ONCE(n > 1);
 		atomic64_set(&s->overflow, n);
+	}
 }
 
 /* Adds to the local shard, unless that would fill it. */
@@ -174,7 +178,7 @@ static bool add_anywhere(struct reventfd_shards *s, u64 *n, bool saturate)
  * @s: the shards
  * @n: how many; 0 is an event that adds nothing
  *
- * A full barrier when it succeeds.
+ * Ordered before all that follows, when it succeeds.
  *
  * Return: false, and nothing is added, if the sum would pass
  * %REVENTFD_COUNT_MAX.
@@ -193,7 +197,7 @@ bool reventfd_shards_add(struct reventfd_shards *s, u64 n)
  * @s: the shards
  * @n: how many
  *
- * A full barrier.
+ * Ordered before all that follows.
  *
  * Return: how many were added; less than @n if the sum has reached ULLONG_MAX.
  */
@@ -211,20 +215,27 @@ static bool shard_take_one(struct reventfd_shard *shard)
 {
 	if (!atomic64_read(&shard->count))
 		return false;
-	shard_add(shard, -1);
+	shard_add(shard, (u64)-1);
 	count_one(&shard->reads);
 	return true;
 }
 
-static bool take_one_local(struct reventfd_shards *s)
+/* From the nearest shard that has one. None found need not mean none there. */
+static bool take_one_near(struct reventfd_shards *s)
 {
-	struct reventfd_shard *shard = local_shard(s);
+	unsigned int first = raw_smp_processor_id(), i;
+	struct reventfd_shard *shard;
 	unsigned long flags;
-	bool taken;
+	bool taken = false;
 
-	spin_lock_irqsave(&shard->lock, flags);
-	taken = shard_take_one(shard);
-	spin_unlock_irqrestore(&shard->lock, flags);
+	for (i = 0; i < shards_number && !taken; i++) {
+		shard = shard_of(s, first + i);
+		if (!atomic64_read(&shard->count))
+			continue;
+		spin_lock_irqsave(&shard->lock, flags);
+		taken = shard_take_one(shard);
+		spin_unlock_irqrestore(&shard->lock, flags);
+	}
 	return taken;
 }
 
@@ -250,13 +261,13 @@ static bool take_one_anywhere(struct reventfd_shards *s)
  * reventfd_shards_take_one - take one event, as a semaphore's reader does
  * @s: the shards
  *
- * A full barrier when it takes.
+ * Ordered before all that follows, when it takes.
  *
  * Return: 1, or 0 if there was none in any shard at one instant.
  */
 u64 reventfd_shards_take_one(struct reventfd_shards *s)
 {
-	if (!take_one_local(s) && !take_one_anywhere(s))
+	if (!take_one_near(s) && !take_one_anywhere(s))
 		return 0;
 	/* Taking, then looking who waits for room: see event_counter.c. */
 	smp_mb();
@@ -267,7 +278,7 @@ u64 reventfd_shards_take_one(struct reventfd_shards *s)
  * reventfd_shards_take_all - take all events
  * @s: the shards
  *
- * A full barrier when it takes.
+ * Ordered before all that follows, when it takes.
  *
  * Return: how many there were in all shards at one instant.
  */
@@ -307,6 +318,30 @@ u64 reventfd_shards_read(struct reventfd_shards *s)
 	sum = reventfd_shards_glance(s);
 	unlock_all(s, &flags);
 	return sum;
+}
+
+/**
+ * reventfd_shards_poll - a count of which poll() says the same as of the count
+ * @s: the shards
+ *
+ * One shard that holds something, and leaves room for something beside the
+ * overflow, tells of that instant: the counter is neither empty nor full. Only
+ * where no shard tells, all are locked.
+ *
+ * Return: 0 if the count was 0, ULLONG_MAX - 1 or more if it was that, else
+ * anything in between.
+ */
+u64 reventfd_shards_poll(struct reventfd_shards *s)
+{
+	unsigned int i;
+	u64 count;
+
+	for (i = 0; i < shards_number; i++) {
+		count = atomic64_read(&s->shard[i].count);
+		if (count && s->shard[i].share - count >= 2)
+			return count;
+	}
+	return reventfd_shards_read(s);
 }
 
 /**
@@ -378,7 +413,7 @@ struct reventfd_shards *reventfd_shards_new(u64 count)
  * reventfd_shards_free - the end of the shards
  * @s: the shards, or NULL
  *
- * From any context.
+ * Does not sleep, except for a lock on PREEMPT_RT.
  */
 void reventfd_shards_free(struct reventfd_shards *s)
 {
@@ -396,24 +431,25 @@ unsigned int reventfd_shards_number(void)
 	return shards_number;
 }
 
-static int make_cache(unsigned int number)
+static int make_cache(const char *name, unsigned int number)
 {
 	struct reventfd_shards *s;
 
 	shards_number = number;
-	shards_cache = kmem_cache_create("reventfd_shards", struct_size(s, shard, number),
+	shards_cache = kmem_cache_create(name, struct_size(s, shard, number),
 					 __alignof__(*s), SLAB_HWCACHE_ALIGN | SLAB_ACCOUNT, NULL);
 	return shards_cache ? 0 : -ENOMEM;
 }
 
 /**
  * reventfd_shards_init - get ready to make shards
+ * @name: what their slab cache is called
  *
  * Return: 0 or -ENOMEM.
  */
-int reventfd_shards_init(void)
+int reventfd_shards_init(const char *name)
 {
-	return make_cache(min_t(unsigned int, roundup_pow_of_two(nr_cpu_ids), SHARDS_MAX));
+	return make_cache(name, min_t(unsigned int, roundup_pow_of_two(nr_cpu_ids), SHARDS_MAX));
 }
 
 /**

@@ -69,7 +69,7 @@ static void ctx_free(struct kref *ref)
  * reventfd_ctx_put - give a reference to a counter back
  * @ctx: the counter
  *
- * From any context.
+ * From where reventfd_signal() may be called.
  */
 void reventfd_ctx_put(struct reventfd_ctx *ctx)
 {
@@ -86,7 +86,7 @@ int __init reventfd_ctx_init(void)
 {
 	int err;
 
-	err = reventfd_shards_init();
+	err = reventfd_shards_init("reventfd_shards");
 	if (err)
 		return err;
 

@@ -4,8 +4,8 @@
  *
  * One snapshot of atomics, printed afterwards: a reader takes none of the
  * counter's locks, and holds nothing while it formats. The values are taken
- * one after the other. Each is exact, but for a sharded counter's count while
- * events are added and taken at the same time: that is a sum of parts.
+ * one after the other. Each is exact, but for what is a sum of parts while these
+ * change: the writes, and the count of a sharded counter.
  */
 #include <linux/fs.h>
 #include <linux/seq_file.h>

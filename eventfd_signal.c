@@ -61,8 +61,9 @@ static noinline u64 announce_added(struct reventfd_ctx *ctx, u64 added)
  * @n: how many events
  *
  * From any context that may call eventfd_signal(): it does not sleep, and may
- * be called with interrupts off or from one; on PREEMPT_RT, not from hard
- * interrupt context. Not from where reventfd_signal_allowed() says no: there
+ * be called with interrupts off or from one. On PREEMPT_RT only where a
+ * spinlock_t may be taken: not in hard interrupt context, nor with interrupts
+ * or preemption off. Not from where reventfd_signal_allowed() says no: there
  * it warns and adds nothing.
  *
  * Return: how many events were added. That is less than @n if the counter

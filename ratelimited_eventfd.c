@@ -25,7 +25,7 @@ static bool read_ready(void *arg)
 {
 	struct blocked *b = arg;
 
-	return reventfd_readable(b->ctx, reventfd_counter_read(&b->ctx->counter));
+	return reventfd_readable(b->ctx, reventfd_counter_poll(&b->ctx->counter));
 }
 
 static bool read_attempt(void *arg)
@@ -188,7 +188,7 @@ static __poll_t reventfd_poll(struct file *file, poll_table *wait)
 
 	reventfd_queue_poll(&ctx->queue, file, wait);
 
-	count = reventfd_counter_read(&ctx->counter);
+	count = reventfd_counter_poll(&ctx->counter);
 	if (reventfd_readable(ctx, count))
 		events |= EPOLLIN;
 	if (count == ULLONG_MAX)

@@ -8,10 +8,10 @@
  * One lock per counter, reventfd_queue.lock, held in two ways.
  *
  * Shared, by wakers: producers, other modules' signals, consumers that made
- * room, the limit's timer.
- * Any number of them walk a list at the same time, from any context. A waker
- * claims a waiter by exchanging waiter->task for NULL, so that of all wakers
- * that pass a waiter one has it, and wakes it while it still holds the lock.
+ * room, the limit's timer. Any number of them walk a list at the same time,
+ * from any context. A waker claims a waiter by exchanging waiter->task for
+ * NULL, so that of all wakers that pass a waiter one has it, and wakes it while
+ * it still holds the lock.
  *
  * Exclusive, by those who change what wakers walk: a waiter linking or
  * unlinking itself, and the limit being changed (wakeup_limiter.c). A waiter

@@ -247,12 +247,14 @@ u64 reventfd_drain(struct reventfd_ctx *ctx)
 		return reventfd_counter_take_all(&ctx->counter);
 
 	/*
-	 * Sampling, then taking: taking is a full barrier. It pairs with the
-	 * add of an event that is left, whose grant follows it.
+	 * Sampling, then taking: taking is a full barrier, or with shards
+	 * releases their locks. It pairs with the add of an event that is
+	 * left, which came after, and whose grant follows it.
 	 */
 	sample = atomic64_read(&lim->granted);
 	n = reventfd_counter_take_all(&ctx->counter);
-	if (n)
+	/* Spares producers the line where nothing was granted in between. */
+	if (n && atomic64_read(&lim->seen) != sample)
 		atomic64_set(&lim->seen, sample);
 	return n;
 }

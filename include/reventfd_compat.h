@@ -11,6 +11,7 @@
 #include <linux/eventfd.h>
 #include <linux/fs.h>
 #include <linux/hrtimer.h>
+#include <linux/minmax.h>
 #include <linux/sched.h>
 #include <linux/spinlock.h>
 #include <linux/uaccess.h>
@@ -46,11 +47,14 @@ static inline bool reventfd_write_size_ok(size_t size)
 	return size == sizeof(u64);
 }
 
-/* Later kernels' eventfd_signal() adds 1, and does not say whether it fitted. */
+/*
+ * Later kernels' eventfd_signal() adds 1, and does not say whether it fitted.
+ * The number of calls is bounded, since this may be an interrupt.
+ */
 static inline u64 reventfd_compat_eventfd_signal(struct eventfd_ctx *ctx, u64 n)
 {
 #ifdef REVENTFD_HAVE_EVENTFD_SIGNAL_ONE
-	while (n--)
+	for (n = min_t(u64, n, U16_MAX); n; n--)
 		eventfd_signal(ctx);
 	return 0;
 #else

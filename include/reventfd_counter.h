@@ -104,6 +104,12 @@ static inline u64 reventfd_counter_read(const struct reventfd_counter *c)
 	return c->shards ? reventfd_shards_read(c->shards) : atomic64_read(&c->count);
 }
 
+/* For what poll() says, as good as the count at one instant. */
+static inline u64 reventfd_counter_poll(const struct reventfd_counter *c)
+{
+	return c->shards ? reventfd_shards_poll(c->shards) : atomic64_read(&c->count);
+}
+
 /*
  * The count, taking no lock: it disturbs no producer. Zero means that each
  * event that had been added before has been taken, or another in its place.

@@ -45,10 +45,11 @@ u64 reventfd_shards_add_saturating(struct reventfd_shards *s, u64 n);
 u64 reventfd_shards_take_one(struct reventfd_shards *s);
 u64 reventfd_shards_take_all(struct reventfd_shards *s);
 u64 reventfd_shards_read(struct reventfd_shards *s);
+u64 reventfd_shards_poll(struct reventfd_shards *s);
 u64 reventfd_shards_glance(struct reventfd_shards *s);
 void reventfd_shards_stats(struct reventfd_shards *s, u64 *writes, u64 *reads);
 unsigned int reventfd_shards_number(void);
-int reventfd_shards_init(void);
+int reventfd_shards_init(const char *name);
 void reventfd_shards_exit(void);
 
 #endif /* _REVENTFD_SHARDS_H */

@@ -96,7 +96,7 @@ static struct kunit_case cases[] = {
 
 static int start(struct kunit_suite *suite)
 {
-	return reventfd_shards_init();
+	return reventfd_shards_init("reventfd_counter_test");
 }
 
 static void stop(struct kunit_suite *suite)

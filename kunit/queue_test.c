@@ -203,8 +203,7 @@ static int issue_singly(void *arg)
 
 	for (int i = 0; i < w->tickets; i++)
 		atomic_add(issue(w->hall, 1), w->claimed);
-	complete(&w->done);
-	return 0;
+	kthread_complete_and_exit(&w->done, 0);
 }
 
 static void parallel_wakers_wake_different_waiters(struct kunit *test)

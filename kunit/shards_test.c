@@ -102,6 +102,14 @@ struct side {
 	struct completion done;
 };
 
+/* To the first CPU and to the last in turns, as producers go. */
+static void move(int turn)
+{
+	int cpu = turn % 2 ? cpumask_last(cpu_online_mask) : cpumask_first(cpu_online_mask);
+
+	set_cpus_allowed_ptr(current, cpumask_of(cpu));
+}
+
 static int produce(void *arg)
 {
 	struct side *p = arg;
@@ -109,12 +117,10 @@ static int produce(void *arg)
 	for (int i = 0; i < ROUNDS; i++) {
 		if (reventfd_shards_add(p->s, i % 3))
 			p->sum += i % 3;
-		/* From one CPU to another, as producers go. */
 		if (i % 512 == 0)
-			schedule();
+			move(i / 512);
 	}
-	complete(&p->done);
-	return 0;
+	kthread_complete_and_exit(&p->done, 0);
 }
 
 static int consume(void *arg)
@@ -126,15 +132,18 @@ static int consume(void *arg)
 				      reventfd_shards_take_all(c->s);
 		cond_resched();
 	}
-	complete(&c->done);
-	return 0;
+	kthread_complete_and_exit(&c->done, 0);
 }
 
-static void run(struct side *side, int (*what)(void *), struct reventfd_shards *s)
+static void run(struct kunit *test, struct side *side, int (*what)(void *),
+		struct reventfd_shards *s)
 {
 	side->s = s;
 	init_completion(&side->done);
-	kthread_run(what, side, "side");
+	if (IS_ERR(kthread_run(what, side, "side"))) {
+		KUNIT_FAIL(test, "no thread for a side");
+		complete(&side->done);
+	}
 }
 
 static void nothing_is_lost_or_doubled(struct kunit *test)
@@ -145,9 +154,9 @@ static void nothing_is_lost_or_doubled(struct kunit *test)
 
 	consumer[1].single = true;
 	for (int i = 0; i < ARRAY_SIZE(producer); i++)
-		run(&producer[i], produce, s);
+		run(test, &producer[i], produce, s);
 	for (int i = 0; i < ARRAY_SIZE(consumer); i++)
-		run(&consumer[i], consume, s);
+		run(test, &consumer[i], consume, s);
 	for (int i = 0; i < ARRAY_SIZE(producer); i++) {
 		wait_for_completion(&producer[i].done);
 		in += producer[i].sum;
@@ -171,7 +180,7 @@ static struct kunit_case cases[] = {
 
 static int start(struct kunit_suite *suite)
 {
-	return make_cache(SHARDS);
+	return make_cache("reventfd_shards_test", SHARDS);
 }
 
 static void stop(struct kunit_suite *suite)

@@ -8,6 +8,7 @@
 #include <linux/completion.h>
 #include <linux/kthread.h>
 #include <linux/sched/signal.h>
+#include <linux/sched/task.h>
 
 #include "../include/reventfd_queue.h"
 
@@ -42,20 +43,26 @@ static int wake_singly(void *arg)
 		reventfd_shared_unlock(&w->queue->lock, flags);
 		cond_resched();
 	}
-	complete(&w->done);
-	return 0;
+	kthread_complete_and_exit(&w->done, 0);
 }
 
-static void start_wakers(struct waker *waker, struct reventfd_queue *q, atomic_t *missing,
-			 atomic_t *events, int times)
+static void start_wakers(struct kunit *test, struct waker *waker, struct reventfd_queue *q,
+			 atomic_t *missing, atomic_t *events, int times)
 {
+	struct task_struct *task;
+
 	atomic_set(missing, WAKERS);
 	for (int i = 0; i < WAKERS; i++) {
 		waker[i] = (struct waker) {
 			.queue = q, .missing = missing, .times = times, .events = events,
 		};
 		init_completion(&waker[i].done);
-		kthread_run(wake_singly, &waker[i], "waker/%d", i);
+		task = kthread_run(wake_singly, &waker[i], "waker/%d", i);
+		if (IS_ERR(task)) {
+			KUNIT_FAIL(test, "no thread for a waker");
+			atomic_dec(missing);
+			complete(&waker[i].done);
+		}
 	}
 }
 
@@ -87,7 +94,7 @@ static void no_waiter_is_claimed_twice(struct kunit *test)
 	for (int round = 0; round < ROUNDS; round++) {
 		for (int i = 0; i < WAITERS; i++)
 			WRITE_ONCE(waiter[i].task, current);
-		start_wakers(waker, &q, &missing, NULL, WAITERS / WAKERS);
+		start_wakers(test, waker, &q, &missing, NULL, WAITERS / WAKERS);
 		KUNIT_EXPECT_EQ(test, finish_wakers(waker), WAITERS);
 		for (int i = 0; i < WAITERS; i++)
 			KUNIT_EXPECT_NULL(test, READ_ONCE(waiter[i].task));
@@ -99,6 +106,8 @@ struct crowd {
 	atomic_t events;
 	atomic_t taken;
 	atomic_t interrupted;
+	/* Set before the last signal, so that who flushes it knows. */
+	bool stop;
 	struct task_struct *task[WAITERS];
 };
 
@@ -126,7 +135,7 @@ static int wait_until_stopped(void *arg)
 	struct crowd *c = arg;
 
 	allow_signal(SIGUSR1);
-	while (!kthread_should_stop()) {
+	while (!READ_ONCE(c->stop)) {
 		if (reventfd_queue_wait(&c->queue, &c->queue.readers, &event_ops, c) == 0) {
 			atomic_inc(&c->taken);
 		} else {
@@ -153,8 +162,10 @@ static void interrupted_waiters_lose_no_event(struct kunit *test)
 	for (int i = 0; i < WAITERS; i++) {
 		c->task[i] = kthread_run(wait_until_stopped, c, "waiter/%d", i);
 		KUNIT_ASSERT_FALSE(test, IS_ERR(c->task[i]));
+		/* It may be gone before it is stopped. */
+		get_task_struct(c->task[i]);
 	}
-	start_wakers(waker, &c->queue, &missing, &c->events, EVENTS);
+	start_wakers(test, waker, &c->queue, &missing, &c->events, EVENTS);
 	for (int i = 0; atomic_read(&c->taken) < WAKERS * EVENTS / 2; i++) {
 		send_sig(SIGUSR1, c->task[i % WAITERS], 1);
 		cond_resched();
@@ -165,10 +176,11 @@ static void interrupted_waiters_lose_no_event(struct kunit *test)
 
 	KUNIT_EXPECT_GT(test, atomic_read(&c->interrupted), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&c->events), 0);
+	WRITE_ONCE(c->stop, true);
 	for (int i = 0; i < WAITERS; i++) {
-		/* Asked to stop, a waiter must also be let go. */
 		send_sig(SIGUSR1, c->task[i], 1);
 		kthread_stop(c->task[i]);
+		put_task_struct(c->task[i]);
 	}
 	KUNIT_EXPECT_EQ(test, atomic_read(&c->taken), WAKERS * EVENTS);
 }

@@ -6,9 +6,8 @@
 #ifndef _LINUX_REVENTFD_H
 #define _LINUX_REVENTFD_H
 
-#include <linux/sched.h>
+#include <linux/eventfd.h>
 #include <linux/types.h>
-#include <uapi/linux/reventfd.h>
 
 struct reventfd_ctx;
 
@@ -27,7 +26,7 @@ u64 reventfd_signal(struct reventfd_ctx *ctx, u64 n);
  */
 static inline bool reventfd_signal_allowed(void)
 {
-	return !current->in_eventfd;
+	return eventfd_signal_allowed();
 }
 
 #endif /* _LINUX_REVENTFD_H */

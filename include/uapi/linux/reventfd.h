@@ -62,7 +62,7 @@ struct reventfd_limit {
 
 /**
  * struct reventfd_stats - what happened since the counter was made
- * @writes: writes that were added to the counter
+ * @writes: writes that were added to the counter, and kernel modules' signals
  * @reads: reads that took something from it
  * @wakeups: times the consumer's side was woken; under a limit, tokens spent
  * @deferred: times a wakeup had to wait for its token
