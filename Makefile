@@ -11,7 +11,7 @@ LLVM ?= $(shell grep -qsx CONFIG_CC_IS_CLANG=y $(KDIR)/include/config/auto.conf 
 KBUILD := $(MAKE) -C $(KDIR) M=$(CURDIR) $(if $(LLVM),LLVM=$(LLVM))
 
 .PHONY: all
-all: modules
+all: modules tools
 
 .PHONY: help
 help:
@@ -23,7 +23,9 @@ help:
 	@echo 'make tools          libreventfd-preload.so: reventfds for a program that calls eventfd(2)'
 	@echo 'make bench          the tables and plots of docs/benchmarks.md; 15 minutes'
 	@echo 'make style          checkpatch, sparse, W=1, shellcheck'
-	@echo 'sudo make install   module, udev rule, header (uninstall takes them away)'
+	@echo 'sudo make install   module, udev rule, header, tools (uninstall takes them away)'
+	@echo 'sudo make dkms-install   the same, the module built by DKMS (and dkms-remove)'
+	@echo 'make deb            Debian packages of all that, in build/deb'
 	@echo 'make clean          removes what was built here'
 
 .PHONY: modules
@@ -32,7 +34,7 @@ modules:
 		echo 'make: there are no headers for kernel $(KVER) in $(KDIR)' >&2; \
 		echo '  Install them, on Debian: apt-get install linux-headers-$(KVER)' >&2; \
 		echo '  To try reventfd without: make demo' >&2; exit 2; }
-	$(KBUILD) modules
+	+$(KBUILD) modules
 
 .PHONY: tools
 tools:
@@ -62,22 +64,31 @@ bench:
 style:
 	@scripts/style
 
-.PHONY: install
-install:
-	@test -e reventfd.ko || { \
-		echo "make: reventfd.ko is not built; run 'make' first, without sudo" >&2; exit 2; }
-	install -D -m 644 reventfd.ko $(DESTDIR)/lib/modules/$(KVER)/updates/reventfd.ko
-	install -D -m 644 docs/90-reventfd.rules $(DESTDIR)/usr/lib/udev/rules.d/90-reventfd.rules
-	install -D -m 644 include/uapi/linux/reventfd.h \
-		$(DESTDIR)$(PREFIX)/include/linux/reventfd.h
-	$(if $(DESTDIR),,depmod $(KVER))
+export DESTDIR PREFIX
+
+.PHONY: install install-module install-files
+install: install-module install-files
+install-module install-files: install-%:
+	@KVER=$(KVER) scripts/install put $*
 
 .PHONY: uninstall
 uninstall:
-	rm -f $(DESTDIR)/lib/modules/$(KVER)/updates/reventfd.ko
-	rm -f $(DESTDIR)/usr/lib/udev/rules.d/90-reventfd.rules
-	rm -f $(DESTDIR)$(PREFIX)/include/linux/reventfd.h
-	$(if $(DESTDIR),,depmod $(KVER))
+	@scripts/install take module
+	@scripts/install take files
+
+.PHONY: dkms-install
+dkms-install:
+	@KVER=$(if $(filter-out undefined file,$(origin KVER)),$(KVER)) scripts/dkms install
+	@scripts/install put files
+
+.PHONY: dkms-remove
+dkms-remove:
+	@scripts/dkms remove
+	@scripts/install take files
+
+.PHONY: deb
+deb:
+	@scripts/deb
 
 .PHONY: clean
 clean:
