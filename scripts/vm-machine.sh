@@ -28,7 +28,7 @@ boot() { # WORK KERNEL-FOLDER PROCESSOR
 	arm64) machine_arm64 "$work" ;;
 	*) machine_x86 "$work" ;;
 	esac
-	timeout --foreground -k 5 "$seconds" "${qemu[@]}" "${clock[@]}" \
+	timeout --foreground -k 5 "$seconds" "${qemu[@]}" "${clock[@]}" "${more[@]}" \
 		-smp "$cpus" -m "$memory" -nodefaults -no-user-config \
 		-display none -no-reboot -kernel "$2/vmlinuz" -initrd "$work/root.cpio" \
 		-append "console=$console loglevel=6 panic=-1 oops=panic $append" </dev/null
