@@ -18,7 +18,7 @@ help:
 	@echo 'make                builds reventfd.ko for the running kernel (KVER=, KDIR=: another)'
 	@echo 'make demo           the storm on eventfd and on reventfd, side by side'
 	@echo 'make check          every test, from nothing'
-	@echo 'make check-all      on every kernel and processor, too; writes docs/kernels.md'
+	@echo 'make check-all      on every kernel and processor, on a bare Debian and with Secure Boot'
 	@echo 'make check-quick    what to run between edits'
 	@echo 'make tools          libreventfd-preload.so: reventfds for a program that calls eventfd(2)'
 	@echo 'make bench          the tables and plots of docs/benchmarks.md; 15 minutes'
