@@ -10,14 +10,14 @@ PORTED=(behaviour waiting commands limits loops)
 processor() { # KERNEL
 	local arch programs
 	arch=$("$TOP/scripts/kernel" arch "$1")
-	try "the programs for $arch build" "$TOP/scripts/programs" "$arch"
+	try "the programs for $arch build" "$TOP/scripts/selftests-for" "$arch"
 	programs=$TOP/build/selftests-$arch
 	seconds=1800 slow=yes selftests selftests "$1" "${SELFTESTS[@]}" "${JUDGED[@]}"
 }
 
 programs_of_32_bits() { # KERNEL PROGRAM...
 	local programs=$TOP/build/selftests-i386
-	try 'the programs for 32 bits build' "$TOP/scripts/programs" i386
+	try 'the programs for 32 bits build' "$TOP/scripts/selftests-for" i386
 	selftests '32-bit programs' "$@"
 }
 
