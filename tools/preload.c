@@ -1,110 +1,153 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * libreventfd-preload.so: makes reventfd descriptors of a program's eventfd(2)
- * calls. For LD_PRELOAD, under programs that cannot be changed.
+ * calls. For LD_PRELOAD, under programs that cannot be changed; reventfd-run
+ * sets it up.
  *
- * It replaces the C library's eventfd(), and eventfd and eventfd2 by way of
- * its syscall(). A program that makes the system call with its own assembly
- * instructions, or that is linked statically, is not reached.
+ * This file has the calls that are interposed: the C library's eventfd(), and
+ * its syscall() for eventfd and eventfd2. A program that makes the system call
+ * with its own assembly instructions, or asks dlsym() for the eventfd() of the
+ * C library itself, is not reached.
  *
- * If the device cannot be opened the program gets the eventfd it asked for,
- * and a line on stderr says so once.
- *
- * No memory is allocated and no lock is taken: it may be called from a signal
- * handler, as eventfd(2) may. errno is left as eventfd(2) would leave it.
+ * They may be called from a signal handler, and before any constructor has
+ * run; errno is left as eventfd(2) would leave it.
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <linux/reventfd.h>
+#include "preload.h"
 
-#ifndef __x86_64__
-#error "raw_syscall() is written for x86-64 only"
-#endif
+/* Later kernels may know more: such a call is theirs to answer. */
+#define KNOWN_FLAGS (EFD_SEMAPHORE | EFD_CLOEXEC | EFD_NONBLOCK)
 
-#define DEVICE "/dev/reventfd"
-
-/* The kernel's answer to a system call, without errno: negative on failure. */
-static long raw_syscall(long nr, long a, long b, long c, long d, long e, long f)
+static int real_eventfd(unsigned int count, int flags)
 {
-	register long r10 __asm__("r10") = d;
-	register long r8 __asm__("r8") = e;
-	register long r9 __asm__("r9") = f;
-	long ret;
-
-	__asm__ volatile("syscall" : "=a"(ret)
-			 : "a"(nr), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-			 : "rcx", "r11", "memory");
-	return ret;
+	return real_syscall()(SYS_eventfd2, (long)count, (long)flags);
 }
 
-static void warn_once(void)
+static void report_start(struct line *l, unsigned int number, const char *caller)
 {
-	static const char text[] =
-		"reventfd: cannot open " DEVICE ", using eventfd(2) instead\n"
-		"  Is the module loaded? Try 'modprobe reventfd'.\n";
-	static atomic_flag warned = ATOMIC_FLAG_INIT;
-
-	if (!atomic_flag_test_and_set(&warned))
-		raw_syscall(SYS_write, STDERR_FILENO, (long)text, sizeof(text) - 1, 0, 0, 0);
+	line_start(l);
+	line_number(l, getpid());
+	line_text(l, ": eventfd #");
+	line_number(l, number);
+	line_text(l, " by ");
+	line_text(l, file_name(caller));
+	line_text(l, ": ");
 }
 
-/* A descriptor, or what the kernel says instead, negative. */
-static long make_counter(unsigned int count, int flags)
+static const char *what_to_do(int error)
 {
-	struct reventfd_create create = { .count = count, .flags = flags };
-	long device, fd;
-
-	device = raw_syscall(SYS_openat, AT_FDCWD, (long)DEVICE, O_RDWR | O_CLOEXEC, 0, 0, 0);
-	if (device == -EMFILE || device == -ENFILE || device == -ENOMEM)
-		return device;
-	if (device < 0) {
-		warn_once();
-		return raw_syscall(SYS_eventfd2, count, flags, 0, 0, 0, 0);
+	switch (error) {
+	case ENOENT:
+	case ENODEV:
+	case ENXIO:
+		return "\n  Is the module loaded? Try 'modprobe reventfd'.";
+	case EACCES:
+	case EPERM:
+		return "\n  Who may open " DEVICE " is said by its mode.";
 	}
-	fd = raw_syscall(SYS_ioctl, device, REVENTFD_IOC_CREATE, (long)&create, 0, 0, 0);
-	if (fd < 0) {
-		raw_syscall(SYS_close, device, 0, 0, 0, 0, 0);
+	return "";
+}
+
+static void warn_once(const struct options *o, int error)
+{
+	static atomic_flag warned = ATOMIC_FLAG_INIT;
+	struct line l;
+
+	if (o->warned || atomic_flag_test_and_set(&warned))
+		return;
+	line_start(&l);
+	line_text(&l, "cannot make a reventfd, using eventfd(2) instead: ");
+	line_text(&l, strerrordesc_np(error));
+	line_text(&l, what_to_do(error));
+	line_end(&l);
+}
+
+static void report_made(const struct options *o, struct line *l, int fd, int flags)
+{
+	line_text(l, "replaced, descriptor ");
+	line_number(l, fd);
+	if (flags & EFD_SEMAPHORE) {
+		line_text(l, ", a semaphore, which is not limited");
+	} else if (o->rate) {
+		line_text(l, ", wakeups/s ");
+		line_number(l, o->rate);
+		line_text(l, ", burst ");
+		line_number(l, o->burst);
+	}
+}
+
+/* Makes the descriptor, and completes the line that says what it is. */
+static int replace(const struct options *o, unsigned int count, int flags, struct line *l)
+{
+	int fd = make_reventfd(count, flags, o), error = errno;
+
+	if (fd >= 0) {
+		report_made(o, l, fd, flags);
 		return fd;
 	}
-	/*
-	 * eventfd(2) returns the lowest number that is free, which is the
-	 * device's: the counter moves there, and the device is gone with it.
-	 */
-	if (fd > device) {
-		long moved = raw_syscall(SYS_dup3, fd, device, flags & EFD_CLOEXEC, 0, 0, 0);
-
-		raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
-		return moved;
-	}
-	raw_syscall(SYS_close, device, 0, 0, 0, 0, 0);
+	line_text(l, o->strict ? "refused: " : "left alone: ");
+	line_text(l, strerrordesc_np(error));
+	if (o->strict)
+		return -1;
+	fd = real_eventfd(count, flags);
+	if (fd >= 0)
+		warn_once(o, error);
 	return fd;
 }
 
-static long as_libc(long ret)
+int make_eventfd(const struct options *o, unsigned int count, int flags, void *address)
 {
-	if (ret >= 0 || ret < -4095)
-		return ret;
-	errno = -ret;
-	return -1;
+	static atomic_uint made;
+	unsigned int number = atomic_fetch_add(&made, 1) + 1;
+	int before = errno, error, fd;
+	const char *caller = caller_of(address);
+	struct line l;
+
+	report_start(&l, number, caller);
+	if (flags & ~KNOWN_FLAGS) {
+		line_text(&l, "left alone: unknown flags");
+		fd = real_eventfd(count, flags);
+	} else if (!options_select(o, number, caller)) {
+		line_text(&l, o->dry_run ? "would be left alone" : "left alone");
+		fd = real_eventfd(count, flags);
+	} else if (o->dry_run) {
+		line_text(&l, "would be replaced");
+		fd = real_eventfd(count, flags);
+	} else {
+		fd = replace(o, count, flags, &l);
+	}
+	error = errno;
+	if (o->verbose || o->dry_run)
+		line_end(&l);
+	errno = fd < 0 ? error : before;
+	return fd;
 }
 
-int eventfd(unsigned int count, int flags)
+static int make(unsigned int count, int flags, void *address)
 {
-	return as_libc(make_counter(count, flags));
+	const struct options *o = options_ready();
+
+	return o ? make_eventfd(o, count, flags, address) :
+		   make_eventfd_early(count, flags, address);
 }
 
-long syscall(long nr, ...)
+INTERPOSED int eventfd(unsigned int count, int flags)
 {
-	long a[6];
+	return make(count, flags, __builtin_return_address(0));
+}
+
+INTERPOSED long syscall(long nr, ...)
+{
+	const struct options *o;
+	long a[6], ret;
 	va_list ap;
 
 	/* Those that the call does not have are read as they happen to be. */
@@ -114,8 +157,24 @@ long syscall(long nr, ...)
 	va_end(ap);
 
 	if (nr == SYS_eventfd2)
-		return as_libc(make_counter(a[0], a[1]));
+		return make(a[0], a[1], __builtin_return_address(0));
+#ifdef SYS_eventfd
 	if (nr == SYS_eventfd)
-		return as_libc(make_counter(a[0], 0));
-	return as_libc(raw_syscall(nr, a[0], a[1], a[2], a[3], a[4], a[5]));
+		return make(a[0], 0, __builtin_return_address(0));
+#endif
+	ret = real_syscall()(nr, a[0], a[1], a[2], a[3], a[4], a[5]);
+	if (ret == -1) {
+		o = options_ready();
+		if (o && o->verbose)
+			explain_syscall(nr, a);
+	}
+	return ret;
+}
+
+__attribute__((constructor)) static void start_up(void)
+{
+	real_syscall();
+	say_prepare();
+	caller_prepare();
+	options_prepare();
 }
