@@ -126,7 +126,7 @@ static char *find_library(const char *name)
 	ssize_t n = readlink("/proc/self/exe", own, sizeof(own) - 1);
 
 	own[n < 0 ? 0 : n] = 0;
-	if (asprintf(&path, "%.*s/%s", (int)(file_name(own) - own), own, name) < 0)
+	if (asprintf(&path, "%.*s%s", (int)(file_name(own) - own), own, name) < 0)
 		err(EXIT_OURS, "asprintf");
 	if (access(path, R_OK)) {
 		free(path);
