@@ -199,6 +199,9 @@ static const struct {
 
 int main(int argc, char **argv)
 {
+	/* The manual page has a program of this name. */
+	if (!strcmp(program_invocation_short_name, "storage"))
+		return command_users((char *[]){ "uring", NULL });
 	for (size_t i = 0; argc > 1 && i < sizeof(commands) / sizeof(*commands); i++)
 		if (!strcmp(argv[1], commands[i].name))
 			return commands[i].run(argv + 2);
