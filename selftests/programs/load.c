@@ -36,21 +36,21 @@ static void spread(struct load *l, uint64_t period_ns, unsigned int sensors)
 
 void load_parse(struct load *l, char **arg)
 {
-	unsigned int periods[16], sensors[16], kinds = 0, longest = 0, seconds;
+	unsigned int periods[16], sensors[16], kinds = 0, longest = 0, ms;
 
 	errno = EINVAL;
 	*l = (struct load) { 0 };
-	seconds = *arg ? atoi(*arg++) : 0;
+	ms = *arg ? atoi(*arg++) : 0;
 	for (; *arg && kinds < 16; arg++, kinds++) {
 		if (sscanf(*arg, "%u:%u", &periods[kinds], &sensors[kinds]) != 2 || !periods[kinds])
 			fail(*arg);
 		if (periods[kinds] > longest)
 			longest = periods[kinds];
 	}
-	if (!seconds || !longest)
-		fail("SECONDS PERIOD:SENSORS...");
+	if (!ms || !longest)
+		fail("MS PERIOD:SENSORS...");
 	l->cycle_ns = longest * MSEC;
-	l->cycles = seconds * SEC / l->cycle_ns;
+	l->cycles = ms * MSEC / l->cycle_ns;
 	/* No more than one reading a microsecond. */
 	l->due = calloc(longest * 1000, sizeof(*l->due));
 	for (unsigned int i = 0; i < kinds; i++) {

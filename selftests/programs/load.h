@@ -37,7 +37,7 @@ struct load {
 };
 
 /*
- * SECONDS PERIOD:SENSORS..., the periods in ms and divisors of the longest;
+ * MS PERIOD:SENSORS..., the periods in ms and divisors of the longest;
  * what is due in one period is spread evenly over it.
  */
 void load_parse(struct load *l, char **arg);

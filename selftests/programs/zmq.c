@@ -131,7 +131,7 @@ static int run(int argc, char **argv)
 	return right ? 0 : 1;
 }
 
-static char *small_load[] = { "subscriber", "inproc", "1", "5:1", "10:1", NULL };
+static char *small_load[] = { "subscriber", "inproc", "200", "5:1", "10:1", NULL };
 
 int main(int argc, char **argv)
 {
