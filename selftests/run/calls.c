@@ -25,7 +25,11 @@ static int by_eventfd2(unsigned int count, int flags)
 
 static int by_the_first_call(unsigned int count, int flags)
 {
+#ifdef SYS_eventfd
 	return syscall(SYS_eventfd, count);
+#else
+	return eventfd(count, 0);
+#endif
 }
 
 static int by_dlsym(unsigned int count, int flags)
