@@ -20,7 +20,7 @@ help:
 	@echo 'make check          every test, from nothing'
 	@echo 'make check-all      on every kernel and processor, on a bare Debian and with Secure Boot'
 	@echo 'make check-quick    what to run between edits'
-	@echo 'make tools          reventfd-run: reventfds for a program that calls eventfd(2)'
+	@echo 'make tools          reventfd-run, for programs that call eventfd(2), and reventfdctl'
 	@echo 'make bench          the tables and plots of docs/benchmarks.md; 15 minutes'
 	@echo 'make style          checkpatch, sparse, W=1, shellcheck'
 	@echo 'sudo make install   module, udev rule, header, tools (uninstall takes them away)'
@@ -38,6 +38,7 @@ modules:
 
 .PHONY: tools
 tools:
+	@! command -v dpkg-query >/dev/null || scripts/setup tools
 	@$(MAKE) -s -C tools
 
 .PHONY: demo
