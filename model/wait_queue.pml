@@ -128,8 +128,8 @@ inline ready(kind) {
 	if
 #ifdef MUTANT_READY_GLANCES
 	:: kind == READ -> glance(); reventfd_readable()
-#else	/* the count at one instant */
-	:: kind == READ -> has = count > 0; reventfd_readable()
+#else
+	:: kind == READ -> look(); reventfd_readable()
 #endif
 	:: kind == WRITE -> ok = fits(wanted[me])
 	fi
@@ -138,7 +138,11 @@ inline ready(kind) {
 inline attempt(kind) {
 	if
 	:: kind == READ ->
+#ifdef MUTANT_ATTEMPT_GLANCES
 		glance();
+#else	/* whether it is granted is all it goes by */
+		has = true;
+#endif
 		reventfd_readable();
 		if
 		:: ok -> reventfd_drain(); ok = n > 0; n = 0

@@ -211,19 +211,19 @@ proctype poller(byte me) {
 	do
 	:: true ->
 #ifdef MUTANT_POLL_LOOKS_BEFORE_LINK
-		glance();
+		look();
 		reventfd_readable();
 		poll_link(me);
 #else
 		poll_link(me);
-		glance();
+		look();
 		reventfd_readable();
 #endif
 		do
 		:: ok -> ok = false; break
 		:: else ->
 			atomic { triggered[me] -> triggered[me] = false };
-			glance();
+			look();
 			reventfd_readable()
 		od;
 		poll_unlink(me);
@@ -246,7 +246,7 @@ proctype edge(byte me) {
 	atomic { poll_link(me); triggered[me] = true };
 	do
 	:: atomic { triggered[me] -> triggered[me] = false };
-		glance();
+		look();
 		reventfd_readable();
 		if
 		:: ok -> ok = false; fresh = false

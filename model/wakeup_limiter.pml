@@ -56,6 +56,11 @@ inline glance() {
 	look_on
 }
 
+/* reventfd_counter_read(): the count at one instant. */
+inline look() {
+	has = count > 0
+}
+
 #if defined(SEMAPHORE) && !defined(MUTANT_SEMAPHORE_CLAIMS_ONE)
 #define wake_consumers_and_unlock(n)	claim_and_unlock(READ, n, true)
 #else
@@ -168,7 +173,7 @@ inline settle_debt() {
 	d_step { was_owed = false; has = false }
 }
 
-/* After glance(). */
+/* After look(). */
 inline reventfd_readable() {
 	if
 	:: !has -> ok = false
@@ -212,13 +217,20 @@ inline change(new) {
 #ifndef MUTANT_CHANGE_WITHOUT_LOCK
 		exclusive_lock;
 #endif
+#ifdef MUTANT_CHANGE_CLEARS_FIRST
+		owed = false
+	};
+	atomic {
+#endif
 		paid = (limited(new) -> 0 : paid);
 		setting = new
 	};
-#ifdef MUTANT_CHANGE_KEEPS_OWED
-	atomic { hrtimer_try_to_cancel(); exclusive_unlock }
-#else
+#if !defined(MUTANT_CHANGE_KEEPS_OWED) && !defined(MUTANT_CHANGE_CLEARS_FIRST)
 	owed = false;
+#endif
+#ifdef MUTANT_CHANGE_LEAVES_TIMER
+	exclusive_unlock
+#else
 	atomic { hrtimer_try_to_cancel(); exclusive_unlock }
 #endif
 }
