@@ -126,7 +126,7 @@ inline hand_on(kind) {
 
 inline ready(kind) {
 	if
-#ifdef MUTANT_READY_GLANCES
+#ifdef MUTANT_SLEEPERS_GLANCE
 	:: kind == READ -> glance(); reventfd_readable()
 #else
 	:: kind == READ -> look(); reventfd_readable()
@@ -138,7 +138,7 @@ inline ready(kind) {
 inline attempt(kind) {
 	if
 	:: kind == READ ->
-#ifdef MUTANT_ATTEMPT_GLANCES
+#ifdef MUTANT_SLEEPERS_GLANCE
 		glance();
 #else	/* whether it is granted is all it goes by */
 		has = true;

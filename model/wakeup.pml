@@ -89,9 +89,9 @@ bool gone[WAITERS];
 byte wanted[WAITERS];	/* by a writer */
 byte tokens;		/* taken and not yet spent on a wakeup */
 byte gated_reads;
-bool fresh;		/* an event of which no edge has told */
+bool fresh;		/* an event that is there and of which no edge has told */
 byte references;
-bool stopped, freed;
+bool timer_stopped, freed;
 
 #define limited(s)	((s) != NONE)
 #define gated(s)	((s) == GATED)
@@ -106,7 +106,7 @@ bool stopped, freed;
 /* The timer. It may be late, and with nothing to go by, early, too. */
 
 inline hrtimer_start() {
-	assert(!stopped);
+	assert(!timer_stopped);
 	armed = true
 }
 

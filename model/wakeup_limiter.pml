@@ -34,6 +34,7 @@ inline counter_take() {
 #else
 		n = count;
 		count = 0;
+		fresh = false;
 #ifdef SHARDED
 		shard[0] = 0;
 		shard[1] = 0
@@ -248,5 +249,5 @@ inline limiter_stop() {
 #if !defined(MUTANT_STOP_DOES_NOT_WAIT) && !defined(MUTANT_STOP_CANCELS_FIRST)
 	atomic { hrtimer_cancel };
 #endif
-	stopped = true
+	timer_stopped = true
 }
