@@ -171,7 +171,7 @@ inline settle_debt() {
 #endif
 	:: else -> shared_unlock
 	fi;
-	d_step { was_owed = false; has = false }
+	atomic { was_owed = false; has = false }
 }
 
 /* After look(). */
