@@ -187,7 +187,7 @@ bool reventfd_shards_add(struct reventfd_shards *s, u64 n)
 {
 	if (!add_local(s, n) && !add_anywhere(s, &n, false))
 		return false;
-	/* Adding, then looking who waits: see event_counter.c. */
+	/* Adding, then looking who waits: see event_counter.c, model/litmus/owed_shards. */
 	smp_mb();
 	return true;
 }

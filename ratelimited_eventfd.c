@@ -62,7 +62,7 @@ static const struct reventfd_wait_ops write_ops = {
 	.attempt = write_attempt,
 };
 
-/* Tells producers that there is room; taking was a full barrier. */
+/* Tells producers that there is room; taking was a full barrier: model/litmus/room. */
 static void announce_room(struct reventfd_ctx *ctx)
 {
 	struct reventfd_queue *q = &ctx->queue;

@@ -156,12 +156,14 @@ static void waiter_publish(struct reventfd_waiter *w)
 	/*
 	 * Before it can be claimed: a claim's wakeup must find this state. One
 	 * that found the task running would do nothing, and the waiter would
-	 * go to sleep claimed, where no later waker looks at it.
+	 * go to sleep claimed, where no later waker looks at it:
+	 * model/litmus/state.
 	 */
 	set_current_state(TASK_INTERRUPTIBLE);
 	/*
 	 * Publishing, then looking: a full barrier, which pairs with the
-	 * waker's between its change and its look for waiters.
+	 * waker's between its change and its look for waiters:
+	 * model/litmus/publish, busy.
 	 */
 	smp_store_mb(w->task, current);
 }
@@ -211,7 +213,7 @@ int reventfd_queue_wait(struct reventfd_queue *q, struct list_head *list,
 			}
 			schedule();
 		}
-		/* Claimed or not: the attempt that follows is the answer. */
+		/* Claimed or not: the attempt that follows is the answer: model/litmus/answer. */
 		waiter_withdraw(&w);
 	}
 	__set_current_state(TASK_RUNNING);

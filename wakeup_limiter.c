@@ -172,7 +172,8 @@ static void settle(struct reventfd_ctx *ctx, u64 n)
 	}
 	/*
 	 * Granting, then looking for pollers: a full barrier, which pairs with
-	 * that of reventfd_queue_poll() and with that of waiter_publish().
+	 * that of reventfd_queue_poll() and with that of waiter_publish():
+	 * model/litmus/poll_grant, publish_grant.
 	 */
 	atomic64_inc_return(&lim->granted);
 	wake_consumers(ctx, 1);
@@ -213,7 +214,7 @@ static void settle_debt(struct reventfd_ctx *ctx)
 	reventfd_shared_lock(&ctx->queue.lock, flags);
 	/*
 	 * Clearing, then looking at the counter: a full barrier, which pairs
-	 * with the producer's add before it looks at owed.
+	 * with the producer's add before it looks at owed: model/litmus/owed.
 	 */
 	if (atomic_xchg(&ctx->limiter.owed, 0) && reventfd_counter_glance(&ctx->counter))
 		settle(ctx, 1);
@@ -249,7 +250,8 @@ u64 reventfd_drain(struct reventfd_ctx *ctx)
 	/*
 	 * Sampling, then taking: taking is a full barrier, or with shards
 	 * releases their locks. It pairs with the add of an event that is
-	 * left, which came after, and whose grant follows it.
+	 * left, which came after, and whose grant follows it:
+	 * model/litmus/drain.
 	 */
 	sample = atomic64_read(&lim->granted);
 	n = reventfd_counter_take_all(&ctx->counter);
@@ -275,7 +277,8 @@ static void change(struct reventfd_ctx *ctx, const struct reventfd_limit *limit)
 	atomic64_set(&lim->setting, setting);
 	/*
 	 * Setting and clearing, then looking at the counter: a full barrier,
-	 * which pairs with the producer's add before it looks at either.
+	 * which pairs with the producer's add before it looks at either:
+	 * model/litmus/setting, owed.
 	 */
 	atomic_xchg(&lim->owed, 0);
 	/* If it is running it waits for the lock, and finds nothing owed. */

@@ -79,7 +79,7 @@ static inline void reventfd_queue_poll(struct reventfd_queue *q, struct file *fi
 	poll_wait(file, &q->pollers, wait);
 	/*
 	 * Linking, then looking: pairs with the waker's full barrier between
-	 * its change and reventfd_queue_busy().
+	 * its change and reventfd_queue_busy(): model/litmus/poll.
 	 */
 	smp_mb();
 }
