@@ -86,7 +86,7 @@ table() {
 	cat <<-'END'
 	# What runs where
 
-	Written by `make check-all`, which runs all of it. `make check` runs 6.1 and 7.3 in full, a part on 6.12 and 6.12-rt, the debug
+	Written by `make check-all`, which runs all of it. `make check` runs 6.1 in full, a part on 7.3, 6.12 and 6.12-rt, the debug
 	kernel, and the 32-bit programs. Each virtual machine's log is a test, too: a warning, a leak or a report of any checker fails it.
 
 	| kernel | what it is | how it is had | passed | failed | skipped |
