@@ -1,5 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0 */
-/* gcc -Wall -o limit limit.c */
+// SPDX-License-Identifier: GPL-2.0
+/* To build it: gcc -Wall limit.c */
 #include <fcntl.h>
 #include <poll.h>
 #include <stdint.h>
