@@ -102,6 +102,9 @@ TEST_F(signal, wakes_a_blocked_reader)
 			signal_by(self->client, 7);
 		pthread_join(c.id, NULL);
 		EXPECT_EQ(8, c.result);
+		/* On a later kernel this is 7 signals to an eventfd: the first may wake. */
+		if (variant->kind == EVENTFD && c.n < 7)
+			c.n += get(self->fd);
 		EXPECT_EQ(7, c.n);
 	}
 }
