@@ -71,6 +71,12 @@ static void announce_room(struct reventfd_ctx *ctx)
 	if (!reventfd_queue_busy(q, &q->writers))
 		return;
 
+	if (list_empty(&q->writers)) {
+		spin_lock_irqsave(&q->pollers.lock, flags);
+		reventfd_queue_wake_pollers(q, EPOLLOUT);
+		spin_unlock_irqrestore(&q->pollers.lock, flags);
+		return;
+	}
 	/* Which of the writers fit now is theirs to find out: all are told. */
 	reventfd_shared_lock(&q->lock, flags);
 	reventfd_queue_wake(q, &q->writers, U64_MAX, EPOLLOUT);

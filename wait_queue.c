@@ -30,7 +30,10 @@
  * interrupt context: the timer expires in softirq, and the lock sleeps.
  *
  * Inside the lock nests only the lock of the pollers' wait queue, and what
- * their wake functions take. These run with current->in_eventfd set, as in
+ * their wake functions take. A waker that finds nobody blocked, only pollers,
+ * takes the pollers' lock alone: a waiter that it did not see links itself
+ * later and looks at the count after that, see below. Wake functions run with
+ * interrupts off and current->in_eventfd set, as in
  * eventfd, so that one that would signal an eventfd or a reventfd in turn
  * knows to put it off: eventfd_signal() and reventfd_signal() refuse. So none
  * of them comes back in here. Nothing is allocated, printed or copied to or
@@ -102,6 +105,22 @@ static unsigned int claim(struct reventfd_queue *q, struct list_head *list, u64 
 		claimed++;
 	}
 	return claimed;
+}
+
+/**
+ * reventfd_queue_wake_pollers - wake all pollers
+ * @q: the queue, its pollers' lock held with interrupts off
+ * @mask: what to tell them
+ */
+void reventfd_queue_wake_pollers(struct reventfd_queue *q, __poll_t mask)
+{
+	unsigned int nested = current->in_eventfd;
+
+	lockdep_assert_held(&q->pollers.lock);
+
+	current->in_eventfd = 1;
+	wake_up_locked_poll(&q->pollers, mask);
+	current->in_eventfd = nested;
 }
 
 /**

@@ -191,6 +191,23 @@ static void settle_pending(struct reventfd_ctx *ctx)
 	reventfd_shared_unlock(&ctx->queue.lock, flags);
 }
 
+/* Nobody is blocked in a read. Returns whether that was all: not under a limit. */
+static bool wake_pollers(struct reventfd_ctx *ctx)
+{
+	struct reventfd_queue *q = &ctx->queue;
+	unsigned long flags;
+	bool limited;
+
+	spin_lock_irqsave(&q->pollers.lock, flags);
+	limited = reventfd_limited(ctx);
+	if (!limited) {
+		atomic64_inc(&ctx->limiter.wakeups);
+		reventfd_queue_wake_pollers(q, EPOLLIN);
+	}
+	spin_unlock_irqrestore(&q->pollers.lock, flags);
+	return !limited;
+}
+
 /**
  * reventfd_announce_now - wake for new events, or owe it
  * @ctx: the counter, to which they have been added
@@ -201,6 +218,9 @@ static void settle_pending(struct reventfd_ctx *ctx)
 void reventfd_announce_now(struct reventfd_ctx *ctx, u64 n)
 {
 	unsigned long flags;
+
+	if (!reventfd_limited(ctx) && list_empty(&ctx->queue.readers) && wake_pollers(ctx))
+		return;
 
 	reventfd_shared_lock(&ctx->queue.lock, flags);
 	settle(ctx, n);
@@ -274,7 +294,10 @@ static void change(struct reventfd_ctx *ctx, const struct reventfd_limit *limit)
 		if (limit->flags & REVENTFD_LIMIT_WAKE_ONLY)
 			setting |= REVENTFD_SETTING_WAKE_ONLY;
 	}
+	/* Whoever still wakes pollers alone, without a limit, is done before there is one. */
+	spin_lock(&ctx->queue.pollers.lock);
 	atomic64_set(&lim->setting, setting);
+	spin_unlock(&ctx->queue.pollers.lock);
 	/*
 	 * Setting and clearing, then looking at the counter: a full barrier,
 	 * which pairs with the producer's add before it looks at either:

@@ -29,7 +29,8 @@ struct reventfd_bucket {
  * struct reventfd_limiter - when a wakeup is due
  * @setting: the limit as set, rate, burst and flags in one word, so that
  *	anybody reads it whole without a lock; 0: no limit. Changed under the
- *	queue's lock held exclusive.
+ *	queue's lock held exclusive and the pollers' lock, so a waker that
+ *	holds either is kept from waking by a setting that is no more.
  * @owed: 1 while a wakeup is owed and @timer will pay it; an atomic
  * @granted: wakeups granted so far; an atomic
  * @seen: the value of @granted that the drain which stored last had sampled;

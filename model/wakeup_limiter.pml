@@ -138,10 +138,42 @@ inline announce_looks() {
 	fi
 }
 
+/*
+ * Leaves in quiet whether that was all. It is one step: the setting does not
+ * change while the pollers' lock is held.
+ */
+inline wake_pollers() {
+#ifdef MUTANT_WAKE_POLLERS_FOR_ALL
+	quiet = !limited(setting);
+#else
+	atomic { quiet = !limited(setting) NEXT_STEP quiet = quiet && !length[READ] };
+#endif
+	if
+	:: quiet ->
+#ifdef MUTANT_WAKE_POLLERS_WITHOUT_LOCK
+		quiet = !limited(setting);
+#endif
+		atomic {
+#ifndef MUTANT_WAKE_POLLERS_WITHOUT_LOCK
+			quiet = !limited(setting);
+#endif
+			if
+			:: quiet -> assert(!limited(setting)); wake_watchers(READ)
+			:: else
+			fi
+		}
+	:: else
+	fi
+}
+
 inline announce(n) {
 #ifndef MUTANT_LOOK_BEFORE_ADD
 	announce_looks();
 #endif
+	if
+	:: quiet
+	:: else -> wake_pollers()
+	fi;
 	if
 	:: quiet
 	:: else -> atomic { shared_lock; look_first }; settle_and_unlock(n)
