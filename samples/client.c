@@ -22,7 +22,8 @@
  * One thing needs care. A wait queue's wake function may run in the middle of
  * somebody's signal, with that counter's locks held. A module that signals
  * from a wake function asks reventfd_signal_allowed() first, and where the
- * answer is no, has a work item do it: see relay_wake().
+ * answer is no, has a work item do it: see relay_wake(). And a few files' wait
+ * queues, signalfd's for one, go before the file does: see relay_orphaned().
  *
  * Here each open of /dev/reventfd-client is one such module in little: it
  * takes a counter with REVENTFD_CLIENT_ATTACH and signals it on request, from
@@ -36,6 +37,7 @@
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 #include <linux/poll.h>
+#include <linux/rcupdate.h>
 #include <linux/reventfd.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -57,7 +59,7 @@ struct target {
 /**
  * struct relay - signals the target whenever a file becomes readable
  * @source: the file, held as long as its wait queue is listened to, or NULL
- * @head: its wait queue
+ * @head: its wait queue; NULL before there is one, and when it goes
  * @wait: the relay's place in it
  * @table: by which poll tells the wait queue
  * @work: sends the signals that were put off
@@ -209,11 +211,23 @@ static void relay_work(struct work_struct *work)
 		target_signal(&c->target, n);
 }
 
+/* The source's wait queue goes, with its lock held for the last time. */
+static void relay_orphaned(struct relay *r)
+{
+	list_del_init(&r->wait.entry);
+	/* The last look at it here; pairs with the acquire in relay_unlink(). */
+	smp_store_release(&r->head, NULL);
+}
+
 /* Called under the lock of the source's wait queue, in whatever context it is woken. */
 static int relay_wake(wait_queue_entry_t *wait, unsigned int mode, int sync, void *key)
 {
 	struct client *c = container_of(wait, struct client, relay.wait);
 
+	if (key_to_poll(key) & POLLFREE) {
+		relay_orphaned(&c->relay);
+		return 0;
+	}
 	if (key && !(key_to_poll(key) & EPOLLIN))
 		return 0;
 
@@ -240,11 +254,22 @@ static void relay_link(struct file *file, wait_queue_head_t *head, poll_table *t
 	add_wait_queue(head, &r->wait);
 }
 
+static void relay_unlink(struct relay *r)
+{
+	wait_queue_head_t *head;
+
+	/* A queue that goes is freed when all have left such a section. */
+	rcu_read_lock();
+	head = smp_load_acquire(&r->head);
+	if (head)
+		remove_wait_queue(head, &r->wait);
+	rcu_read_unlock();
+	r->head = NULL;
+}
+
 static void relay_stop(struct relay *r)
 {
-	if (r->head)
-		remove_wait_queue(r->head, &r->wait);
-	r->head = NULL;
+	relay_unlink(r);
 	/* Nobody can schedule it any more. It sends what was put off. */
 	flush_work(&r->work);
 	if (r->source)

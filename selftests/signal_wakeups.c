@@ -9,6 +9,7 @@
 #include <liburing.h>
 #include <pthread.h>
 #include <sys/epoll.h>
+#include <sys/signalfd.h>
 #include <sys/timerfd.h>
 
 #include "kselftest_harness.h"
@@ -257,6 +258,25 @@ TEST_F(signal, a_relay_to_itself_comes_around)
 	rounds = relayed(self->client).put_off;
 	EXPECT_EQ(0, ioctl(self->client, REVENTFD_CLIENT_DETACH));
 	EXPECT_LE(rounds + 1, get(self->fd));
+}
+
+/* A signalfd's wait queue is its task's, and goes with it; the file stays. */
+TEST_F(signal, a_relay_outlives_the_queue_it_listens_to)
+{
+	sigset_t set;
+	int status;
+	pid_t pid;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	pid = fork();
+	ASSERT_GE(pid, 0);
+	if (!pid)
+		_exit(relay(self->client, signalfd(-1, &set, 0)) ? errno : 0);
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	EXPECT_EQ(0, relayed(self->client).direct);
+	EXPECT_EQ(0, ioctl(self->client, REVENTFD_CLIENT_DETACH));
 }
 
 /* The first case of the readers: all are woken, and each takes its one. */
