@@ -11,10 +11,11 @@
 #include <linux/sched/task.h>
 
 #include "../include/reventfd_queue.h"
+#include "rounds.h"
 
 #define WAKERS	4
 #define WAITERS	12
-#define ROUNDS	300
+#define ROUNDS	MANY(300)
 #define EVENTS	2000
 
 struct waker {
