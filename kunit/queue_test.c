@@ -209,7 +209,7 @@ static int issue_singly(void *arg)
 
 static void parallel_wakers_wake_different_waiters(struct kunit *test)
 {
-	for (int round = 0; round < MANY(50); round++) {
+	for (int round = 0; round < many(50); round++) {
 		struct hall *h = open_hall(test, WAITERS);
 		struct waker w[WAKERS];
 		atomic_t claimed = ATOMIC_INIT(0);

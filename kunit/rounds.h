@@ -5,6 +5,9 @@
 #include <linux/kconfig.h>
 
 /* A kernel that watches every access takes many times as long for a round, and sees more in it. */
-#define MANY(n)	(IS_ENABLED(CONFIG_KASAN) || IS_ENABLED(CONFIG_KCSAN) ? (n) / 4 : (n))
+static inline int many(int rounds)
+{
+	return IS_ENABLED(CONFIG_KASAN) || IS_ENABLED(CONFIG_KCSAN) ? rounds / 4 : rounds;
+}
 
 #endif /* _KUNIT_ROUNDS_H */

@@ -15,7 +15,7 @@
 
 #define WAKERS	4
 #define WAITERS	12
-#define ROUNDS	MANY(300)
+#define ROUNDS	many(300)
 #define EVENTS	2000
 
 struct waker {

@@ -260,6 +260,7 @@ static void relay_unlink(struct relay *r)
 
 	/* A queue that goes is freed when all have left such a section. */
 	rcu_read_lock();
+	/* NULL only when relay_orphaned() has taken the entry off: pairs with its release. */
 	head = smp_load_acquire(&r->head);
 	if (head)
 		remove_wait_queue(head, &r->wait);
