@@ -24,7 +24,7 @@ programs_of_32_bits() { # KERNEL PROGRAM...
 # A watchpoint at every 1000th access instead of 4000th: less code runs than
 # in a machine that is in use.
 races() { # KERNEL
-	local append=kcsan.skip_watch=1000 seconds=2400 slow=yes
+	local append=kcsan.skip_watch=1000 seconds=2400 slow=yes without=$WATCHED_WITHOUT
 	kunit "$1"
 	selftests selftests "$1" "${SELFTESTS[@]}" "${JUDGED[@]}"
 }
@@ -39,23 +39,35 @@ names_the_oldest_kernel() {
 	grep -F 'reventfd needs Linux 6.1 or newer; this is 5.10' "$TOP/build/too-old.log"
 }
 
-every_kernel() {
-	local kernel
+# Each of the two keeps one processor busy.
+stock_kernels() {
+	local kernel seeds=3
 	for kernel in 6.12 6.12-rt 7.3-rt; do
-		"$TOP/scripts/kernel" get "$kernel"
 		selftests selftests "$kernel" "${SELFTESTS[@]}" "${JUDGED[@]}"
 	done
 	selftests 'eventfd as the judge' 7.3 "${JUDGED[@]}"
 	try 'the module compiles without a warning on clang-6.12' "$TOP/scripts/module" clang-6.12
 	try 'make takes clang on clang-6.12' takes_clang clang-6.12
-	for kernel in 6.1-686 6.12-arm64; do
-		"$TOP/scripts/kernel" get "$kernel"
-		processor "$kernel"
-	done
-	"$TOP/scripts/kernel" get i386-6.12
+	installing list-slow
+	signing
+}
+
+further_kernels() {
+	local seeds=3
 	kunit i386-6.12
-	"$TOP/scripts/kernel" get kcsan-6.12
+	processor 6.1-686
+	processor 6.12-arm64
 	races kcsan-6.12
+}
+
+every_kernel() {
+	local kernel
+	for kernel in 7.3-rt 6.1-686 6.12-arm64 i386-6.12 kcsan-6.12; do
+		"$TOP/scripts/kernel" get "$kernel"
+	done
+	beside stock_kernels
+	further_kernels
+	join
 }
 
 # What a kernel's row says of how it is had and of who watches.
