@@ -4,6 +4,8 @@
 # Part of scripts/check: the kernels and processors that only 'check all' runs,
 # and the table of what ran where.
 
+STOCK=(6.12 6.12-rt 7.3 7.3-rt)
+FURTHER=(i386-6.12 6.1-686 6.12-arm64 kcsan-6.12)
 # The 32-bit programs also on the 64-bit kernel: its compat calls.
 PORTED=(behaviour waiting commands limits loops)
 
@@ -42,10 +44,11 @@ names_the_oldest_kernel() {
 # Each of the two keeps one processor busy.
 stock_kernels() {
 	local kernel seeds=3
-	for kernel in 6.12 6.12-rt 7.3-rt; do
+	for kernel in "${STOCK[@]}"; do
 		selftests selftests "$kernel" "${SELFTESTS[@]}" "${JUDGED[@]}"
 	done
-	selftests 'eventfd as the judge' 7.3 "${JUDGED[@]}"
+	seeds=10 selftests 'a million operations' 6.1 "${JUDGED[@]}"
+	programs_of_32_bits 6.1 "${PORTED[@]}"
 	try 'the module compiles without a warning on clang-6.12' "$TOP/scripts/module" clang-6.12
 	try 'make takes clang on clang-6.12' takes_clang clang-6.12
 	installing list-slow
@@ -61,10 +64,6 @@ further_kernels() {
 }
 
 every_kernel() {
-	local kernel
-	for kernel in 7.3-rt 6.1-686 6.12-arm64 i386-6.12 kcsan-6.12; do
-		"$TOP/scripts/kernel" get "$kernel"
-	done
 	beside stock_kernels
 	further_kernels
 	join
