@@ -87,9 +87,10 @@ static inline void reventfd_hide_from_fsnotify(struct file *file)
 
 /*
  * An rwlock on PREEMPT_RT does not lend a waiting writer's priority to the
- * readers it waits for, so there the lock is a spinlock, which does.
+ * readers it waits for, so there the lock is a spinlock, which does. With
+ * REVENTFD_FORCE_RWLOCK it is not, to show what that is good for.
  */
-#ifdef CONFIG_PREEMPT_RT
+#if defined(CONFIG_PREEMPT_RT) && !defined(REVENTFD_FORCE_RWLOCK)
 typedef spinlock_t reventfd_lock_t;
 #define reventfd_lock_init(lock)		spin_lock_init(lock)
 #define reventfd_shared_lock(lock, flags)	spin_lock_irqsave(lock, flags)
