@@ -35,6 +35,15 @@ double parse_seconds(struct argp_state *state, const char *what, const char *tex
 	return seconds;
 }
 
+/* In seconds, of the clock that pause_for() waits by. */
+double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
 void pause_for(double seconds)
 {
 	struct timespec t = {

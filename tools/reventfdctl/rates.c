@@ -2,7 +2,6 @@
 /* What the counters did between two looks, and in which order to show it. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "reventfdctl.h"
 
@@ -10,14 +9,6 @@ struct sampler {
 	struct counters before;
 	double when;
 };
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + t.tv_nsec / 1e9;
-}
 
 static size_t look(struct sampler *sampler)
 {

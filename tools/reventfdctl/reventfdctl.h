@@ -28,6 +28,7 @@ unsigned long long parse_number(struct argp_state *state, const char *what, cons
 				unsigned long long most);
 double parse_seconds(struct argp_state *state, const char *what, const char *text);
 void pause_for(double seconds);
+double now(void);
 
 /**
  * struct state - what /proc/PID/fdinfo/FD says of a counter

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* top's screen: what is shown, and the keys. */
 #include <curses.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -127,29 +128,54 @@ static enum what_next handle(struct view *v, int key)
 	}
 }
 
-static void loop(struct view *v)
+/* A key, or ERR when the next look is @due: keys that come do not put it off. */
+static int get_key(double due)
+{
+	double left = due - now();
+
+	/* Rounded up, lest the last millisecond be spent going round. */
+	timeout(left > 0 ? left * 1000 + 1 : 0);
+	return getch();
+}
+
+/* With SIGHUP ignored, as under nohup(1), nothing else tells. */
+static bool terminal_is_gone(void)
+{
+	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
+
+	return poll(&input, 1, 0) == 1 && input.revents & (POLLHUP | POLLERR | POLLNVAL);
+}
+
+static int loop(struct view *v)
 {
 	struct sampler *sampler = sampler_new();
 	enum what_next next = AGAIN;
+	double due;
+	int key;
 
+	due = now() + v->delay;
 	draw(v);
 	while (next != QUIT) {
-		int key = getch();
-
-		next = key == ERR ? LOOK : handle(v, key);
-		if (next == LOOK) {
+		key = get_key(due);
+		if (key == ERR && terminal_is_gone())
+			return FAILED;
+		next = key == ERR ? AGAIN : handle(v, key);
+		if (next == LOOK || now() >= due) {
 			rates_free(&v->rates);
 			sampler_next(sampler, &v->rates);
 			rates_sort(&v->rates, v->sort);
+			due = now() + v->delay;
 		}
 		draw(v);
 	}
+	return 0;
 }
 
 int screen_run(double delay, char sort)
 {
 	struct view v = { .delay = delay, .sort = sort };
 	const char *terminal = getenv("TERM");
+	int status;
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
 		failed("top needs a terminal");
@@ -165,8 +191,7 @@ int screen_run(double delay, char sort)
 	noecho();
 	keypad(stdscr, TRUE);
 	curs_set(0);
-	timeout(delay * 1000);
-	loop(&v);
+	status = loop(&v);
 	endwin();
-	return 0;
+	return status ? failed("the terminal is gone") : 0;
 }
