@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What is said on stderr, and the end when there is no memory. */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 
@@ -8,10 +9,12 @@
 /* What went wrong. Return: the status to end with. */
 int failed(const char *format, ...)
 {
+	int error = errno;	/* for %m */
 	va_list args;
 
 	fflush(stdout);
 	fputs("reventfdctl: ", stderr);
+	errno = error;
 	va_start(args, format);
 	vfprintf(stderr, format, args);
 	va_end(args);

@@ -124,7 +124,8 @@ static int stat_opened(const struct stat_options *o, int proc)
 		else
 			print_text(&d);
 		/* What is watched through a pipe is wanted now. */
-		fflush(stdout);
+		if (fflush(stdout))
+			return failed("cannot write: %m");
 		if (!o->watch)
 			return 0;
 		pause_for(o->watch);
