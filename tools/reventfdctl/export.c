@@ -68,16 +68,33 @@ static int fill(const struct scan *scan, int fd)
 	print(scan, file);
 	if (fflush(file) || fsync(fd))
 		err = errno;
+	else if (ferror(file))
+		err = EIO;
 	if (fclose(file) && !err)
 		err = errno;
 	return err;
 }
 
+/* A device, /dev/null for one, must not become a file because root named it. */
+static bool replaceable(const char *path)
+{
+	struct stat s;
+
+	return lstat(path, &s) || S_ISREG(s.st_mode);
+}
+
 static int replace(const struct scan *scan, const char *path)
 {
-	char *temporary = formatted("%s.XXXXXX", path);
-	int fd = mkstemp(temporary), err;
+	char *temporary;
+	int fd, err;
 
+	if (!replaceable(path)) {
+		failed("%s is no regular file, and would be replaced by one", path);
+		hint("Without --output it is printed: reventfdctl export >%s", path);
+		return FAILED;
+	}
+	temporary = formatted("%s.XXXXXX", path);
+	fd = mkstemp(temporary);
 	if (fd < 0) {
 		err = errno;
 	} else {
