@@ -135,9 +135,12 @@ static int borrow(struct set_options *o)
 
 	/* 0 means oneself to some calls, a group to others, and no process here. */
 	pidfd = o->process.pid ? syscall(SYS_pidfd_open, o->process.pid, 0) : -1;
-	/* EINVAL: a thread that is not its process's first; it has no number here. */
+	/*
+	 * A thread that is not its process's first has no number here: EINVAL, and
+	 * from Linux 6.15 on ENOENT.
+	 */
 	if (pidfd < 0)
-		return !o->process.pid || errno == EINVAL ? -ESRCH : -errno;
+		return !o->process.pid || errno == EINVAL || errno == ENOENT ? -ESRCH : -errno;
 	proc = process_open(o->process.pid);
 	if (proc >= 0) {
 		process_name(proc, &o->process);

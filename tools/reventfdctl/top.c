@@ -39,7 +39,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 's':
 		o->sort = arg[0];
-		if (arg[1] || !rates_sort(&(struct rates) { 0 }, arg[0]))
+		if (!rates_sort(&(struct rates) { 0 }, arg[0]) || arg[1])
 			argp_error(state, "--sort must be one of the letters %s, not '%s'",
 				   SORT_KEYS, arg);
 		return 0;
