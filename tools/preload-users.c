@@ -79,6 +79,9 @@ static void explain_vfio(const struct vfio_irq_set *set)
 
 	if (!(set->flags & VFIO_IRQ_SET_DATA_EVENTFD))
 		return;
+	/* A count that does not fit is EINVAL as well, and nobody has read what is there. */
+	if (set->argsz < sizeof(*set) || set->count > (set->argsz - sizeof(*set)) / sizeof(*fds))
+		return;
 	for (unsigned int i = 0; i < set->count; i++)
 		explain(fds[i], "VFIO_DEVICE_SET_IRQS");
 }
