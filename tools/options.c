@@ -3,9 +3,11 @@
  * The words between reventfd-run and its library. Both read them here: the
  * one to check them, the other to obey. Nothing is allocated.
  */
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <linux/reventfd.h>
 
@@ -113,6 +115,24 @@ const char *options_parse(struct options *o, char *list)
 			wrong = list;
 	}
 	return wrong;
+}
+
+const char *device_hint(int error)
+{
+	switch (error) {
+	case ENOENT:
+	case ENODEV:
+	case ENXIO:
+		if (access("/sys/module/reventfd", F_OK))
+			return "Is the module loaded? Try 'modprobe reventfd'.";
+		return "The module is loaded: this container, chroot or service lacks the device.";
+	case EACCES:
+		return "Who may open " DEVICE " is said by its mode.";
+	case EPERM:
+		return "Not its mode forbids it, but a container's or a service's devices:\n"
+		       "  it must be given this one.";
+	}
+	return "";
 }
 
 /* "libzmq", "libzmq.so" and "libzmq.so.5" all mean the file libzmq.so.5. */

@@ -51,6 +51,9 @@ const char *options_parse(struct options *o, char *list);
 /* Whether the eventfd with this number, made by this object, is to be replaced. */
 bool options_select(const struct options *o, unsigned int number, const char *caller);
 
+/* What to do about the device, which opening it failed with @error; "" if that is unknown. */
+const char *device_hint(int error);
+
 /* What follows the last slash. */
 const char *file_name(const char *path);
 

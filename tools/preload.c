@@ -42,23 +42,10 @@ static void report_start(struct line *l, unsigned int number, const char *caller
 	line_text(l, ": ");
 }
 
-static const char *what_to_do(int error)
-{
-	switch (error) {
-	case ENOENT:
-	case ENODEV:
-	case ENXIO:
-		return "\n  Is the module loaded? Try 'modprobe reventfd'.";
-	case EACCES:
-	case EPERM:
-		return "\n  Who may open " DEVICE " is said by its mode.";
-	}
-	return "";
-}
-
 static void warn_once(const struct options *o, int error)
 {
 	static atomic_flag warned = ATOMIC_FLAG_INIT;
+	const char *hint = device_hint(error);
 	struct line l;
 
 	if (o->warned || atomic_flag_test_and_set(&warned))
@@ -66,7 +53,8 @@ static void warn_once(const struct options *o, int error)
 	line_start(&l);
 	line_text(&l, "cannot make a reventfd, using eventfd(2) instead: ");
 	line_text(&l, strerrordesc_np(error));
-	line_text(&l, what_to_do(error));
+	line_text(&l, *hint ? "\n  " : "");
+	line_text(&l, hint);
 	line_end(&l);
 }
 

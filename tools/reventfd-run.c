@@ -164,18 +164,16 @@ static void preload(const char *name)
 static void check_device(struct command *c)
 {
 	int fd = open(DEVICE, O_RDWR | O_CLOEXEC), error = errno;
-	const char *what_to_do = error == EACCES || error == EPERM ?
-		"Who may open it is said by its mode." :
-		"Is the module loaded? Try 'modprobe reventfd'.";
+	const char *hint = device_hint(error), *indent = *hint ? "\n  " : "";
 
 	if (fd >= 0) {
 		close(fd);
 		return;
 	}
 	if (c->options.strict)
-		errx(EXIT_OURS, "cannot open " DEVICE ": %s\n  %s", strerror(error), what_to_do);
-	warnx("cannot open " DEVICE ", using eventfd(2) instead: %s\n  %s", strerror(error),
-	      what_to_do);
+		errx(EXIT_OURS, "cannot open " DEVICE ": %s%s%s", strerror(error), indent, hint);
+	warnx("cannot open " DEVICE ", using eventfd(2) instead: %s%s%s", strerror(error), indent,
+	      hint);
 	add_word(c, "warned");
 }
 
