@@ -20,14 +20,14 @@ const char *file_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static bool parse_number(const char *text, unsigned long most, uint32_t *number)
+static bool parse_number(const char *text, unsigned long long most, uint32_t *number)
 {
-	unsigned long n;
+	unsigned long long n;
 	char *end;
 
 	if (*text < '0' || *text > '9')
 		return false;
-	n = strtoul(text, &end, 10);
+	n = strtoull(text, &end, 10);
 	if (*end || !n || n > most)
 		return false;
 	*number = n;

@@ -63,6 +63,15 @@ static void add_word(struct command *c, const char *word)
 	snprintf(c->list + n, sizeof(c->list) - n, "%s%s", n ? "," : "", word);
 }
 
+static const char *what_it_is(const char *key)
+{
+	if (!strcmp(key, "rate"))
+		return "it is a whole number from 1 to 1000000000";
+	if (!strcmp(key, "burst"))
+		return "it is a whole number from 1 to 4294967295";
+	return "it is the number of an eventfd, from 1, or caller=LIB; 32 of them at most";
+}
+
 static void add_value(struct command *c, const char *key, const char *value,
 		      struct argp_state *state)
 {
@@ -72,7 +81,7 @@ static void add_value(struct command *c, const char *key, const char *value,
 	if (asprintf(&word, "%s=%s", key, value) < 0)
 		err(EXIT_OURS, "asprintf");
 	if (strchr(value, ',') || !options_word(&c->options, word))
-		argp_error(state, "--%s cannot be '%s'", key, value);
+		argp_error(state, "--%s cannot be '%s': %s", key, value, what_it_is(key));
 	add_word(c, word);
 }
 
@@ -125,7 +134,10 @@ static char *find_library(const char *name)
 	char own[PATH_MAX], *path;
 	ssize_t n = readlink("/proc/self/exe", own, sizeof(own) - 1);
 
-	own[n < 0 ? 0 : n] = 0;
+	/* Without /proc, too, nothing is to be taken from the working directory. */
+	if (n < 0)
+		n = snprintf(own, sizeof(own), "/proc/self/exe");
+	own[n] = 0;
 	if (asprintf(&path, "%.*s%s", (int)(file_name(own) - own), own, name) < 0)
 		err(EXIT_OURS, "asprintf");
 	if (access(path, R_OK)) {

@@ -92,7 +92,7 @@ int target_find(struct target *t, const char *name)
 	int error;
 
 	*t = (struct target) { 0 };
-	if (strlen(name) >= NAME_MAX && !strchr(name, '/'))
+	if (strlen(name) > NAME_MAX && !strchr(name, '/'))
 		return -ENAMETOOLONG;
 	if (strchr(name, '/')) {
 		snprintf(t->path, sizeof(t->path), "%s", name);
