@@ -11,6 +11,7 @@ STATS = struct.Struct('=QQQQQ')  # writes, reads, wakeups, deferred, timer_fires
 WRITE, READ = 1, 2
 
 
+# As x86, Arm, RISC-V and most others have it; Alpha, MIPS, PowerPC and SPARC differ.
 def command(direction, number, size):
     return direction << 30 | size << 16 | 0xEF << 8 | number
 

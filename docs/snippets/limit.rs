@@ -38,6 +38,7 @@ extern "C" {
 
 const POLLIN: c_short = 1;
 
+// As x86, Arm, RISC-V and most others have it; Alpha, MIPS, PowerPC and SPARC differ.
 const fn command(direction: c_ulong, number: c_ulong, size: usize) -> c_ulong {
     direction << 30 | (size as c_ulong) << 16 | 0xEF << 8 | number
 }
