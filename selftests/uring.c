@@ -126,7 +126,8 @@ TEST_F(ring, read_and_write)
 	ASSERT_EQ(1, io_uring_submit(&self->ring));
 	EXPECT_EQ(8, completed(&self->ring, NULL, NULL));
 	queue_read(&self->ring, self->fd, &out, 2);
-	ASSERT_EQ(1, io_uring_submit(&self->ring));
+	/* Under SQPOLL the first may not yet be marked as taken, and counts again. */
+	ASSERT_LE(1, io_uring_submit(&self->ring));
 	EXPECT_EQ(8, completed(&self->ring, NULL, NULL));
 	EXPECT_EQ(5, out);
 }
