@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* How events add up, whether in one atomic or in shards: the same must be seen. */
 #include <kunit/test.h>
+#include <linux/completion.h>
+#include <linux/kthread.h>
 
 #include "../event_counter.c"
 
@@ -86,11 +88,63 @@ static void room_is_exact(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, reventfd_count_fits(ULLONG_MAX, 0));
 }
 
+#define SIGNALS	100000
+
+struct signaller {
+	struct reventfd_counter *counter;
+	atomic_t *started;
+	u64 added;
+	struct completion done;
+};
+
+static int signal_often(void *arg)
+{
+	struct signaller *s = arg;
+
+	atomic_inc(s->started);
+	while (atomic_read(s->started) < 2)
+		cond_resched();
+	for (int i = 0; i < SIGNALS; i++)
+		s->added += reventfd_counter_add_saturating(s->counter, 1);
+	kthread_complete_and_exit(&s->done, 0);
+}
+
+/* They meet in one atomic, or each in its own shard. */
+static void signals_of_two_cpus_add_up(struct kunit *test)
+{
+	for (int sharded = 0; sharded <= 1; sharded++) {
+		atomic_t started = ATOMIC_INIT(0);
+		struct signaller s[2] = { 0 };
+		struct reventfd_counter c;
+		struct task_struct *thread[2];
+
+		begin(test, &c, 0, sharded);
+		for (int i = 0; i < 2; i++) {
+			s[i].counter = &c;
+			s[i].started = &started;
+			init_completion(&s[i].done);
+			thread[i] = kthread_create(signal_often, &s[i], "signaller/%d", i);
+			KUNIT_ASSERT_FALSE(test, IS_ERR(thread[i]));
+		}
+		kthread_bind(thread[0], cpumask_first(cpu_online_mask));
+		kthread_bind(thread[1], cpumask_last(cpu_online_mask));
+		for (int i = 0; i < 2; i++)
+			wake_up_process(thread[i]);
+		for (int i = 0; i < 2; i++) {
+			wait_for_completion(&s[i].done);
+			KUNIT_EXPECT_EQ(test, s[i].added, SIGNALS);
+		}
+		KUNIT_EXPECT_EQ(test, reventfd_counter_take_all(&c), 2 * SIGNALS);
+		end(test, &c, 2 * SIGNALS, 1);
+	}
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(adds_up_to_the_maximum),
 	KUNIT_CASE(a_signal_saturates_and_then_nothing_fits),
 	KUNIT_CASE(takes_all_or_one),
 	KUNIT_CASE(room_is_exact),
+	KUNIT_CASE(signals_of_two_cpus_add_up),
 	{}
 };
 

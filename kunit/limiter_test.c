@@ -5,6 +5,8 @@
  * in an hour and settled by hand.
  */
 #include <kunit/test.h>
+#include <linux/completion.h>
+#include <linux/kthread.h>
 #include <linux/overflow.h>
 #include <linux/prandom.h>
 
@@ -291,6 +293,53 @@ static void a_stale_timer_finds_nothing_owed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic64_read(&ctx->limiter.wakeups), 1);
 }
 
+struct waker {
+	struct reventfd_ctx *ctx;
+	struct completion done;
+};
+
+static int announce(void *arg)
+{
+	struct waker *w = arg;
+
+	reventfd_announce_now(w->ctx, 1);
+	kthread_complete_and_exit(&w->done, 0);
+}
+
+/*
+ * A limit comes when a waker has seen that there is none, and waits for the
+ * pollers' lock. It must not wake without a token.
+ */
+static void a_limit_that_comes_meanwhile_holds(struct kunit *test)
+{
+	struct reventfd_ctx *ctx = indebted(test);
+	s64 setting = atomic64_read(&ctx->limiter.setting);
+	struct waker w = { .ctx = ctx };
+	struct task_struct *thread;
+
+	if (num_online_cpus() < 2 || IS_ENABLED(CONFIG_PREEMPT_RT))
+		kunit_skip(test, "this takes two CPUs, and locks that spin");
+	init_completion(&w.done);
+	thread = kthread_create(announce, &w, "waker");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(thread));
+	set_cpus_allowed_ptr(current, cpumask_of(cpumask_first(cpu_online_mask)));
+	kthread_bind(thread, cpumask_last(cpu_online_mask));
+
+	reventfd_counter_add(&ctx->counter, 1);
+	atomic64_set(&ctx->limiter.setting, 0);
+	spin_lock(&ctx->queue.pollers.lock);
+	wake_up_process(thread);
+	while (!spin_is_contended(&ctx->queue.pollers.lock))
+		cpu_relax();
+	atomic64_set(&ctx->limiter.setting, setting);
+	spin_unlock(&ctx->queue.pollers.lock);
+	wait_for_completion(&w.done);
+
+	KUNIT_EXPECT_EQ(test, atomic64_read(&ctx->limiter.wakeups), 0);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&ctx->limiter.deferred), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&ctx->limiter.owed), 1);
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(any_window_keeps_the_bound),
 	KUNIT_CASE(a_full_bucket_holds_the_burst),
@@ -303,6 +352,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(a_drain_leaves_nothing_to_wake_for),
 	KUNIT_CASE(a_change_settles_and_stops_the_timer),
 	KUNIT_CASE(a_stale_timer_finds_nothing_owed),
+	KUNIT_CASE(a_limit_that_comes_meanwhile_holds),
 	{}
 };
 

@@ -21,6 +21,10 @@ struct hall {
 	atomic_t interrupted;
 	/* Attempts to take a ticket: one on entry, and one for each wakeup. */
 	atomic_t attempts;
+	/* Whether the ticket such a waiter is claimed for goes before it has left. */
+	bool stolen;
+	/* Waiters that left without a ticket. */
+	atomic_t left;
 	/* Times a waiter found none after it had published, so that it sleeps. */
 	atomic_t asleep;
 	struct task_struct *waiter[WAITERS];
@@ -155,6 +159,8 @@ static bool claimed_while_leaving(void *arg)
 		return ticket_there(arg);
 	atomic_inc(&h->interrupted);
 	issue(h, 1);
+	if (h->stolen)
+		atomic_dec(&h->tickets);
 	return false;
 }
 
@@ -170,24 +176,49 @@ static int leave(void *arg)
 	allow_signal(SIGUSR1);
 	if (reventfd_queue_wait(&h->queue, &h->queue.readers, &leaving_ops, h) == 0)
 		atomic_inc(&h->served);
+	else
+		atomic_inc(&h->left);
 	flush_signals(current);
 	while (!kthread_should_stop())
 		schedule_timeout_interruptible(1);
 	return 0;
 }
 
-static void an_interrupted_waiter_hands_its_claim_on(struct kunit *test)
+/* The first of two waiters is claimed, and leaves. */
+static struct hall *one_leaves(struct kunit *test, bool stolen)
 {
 	struct hall *h = open_hall(test, 0);
 
+	h->stolen = stolen;
 	h->waiter[0] = kthread_run(leave, h, "waiter/0");
 	await(&h->asleep, 1);
 	h->waiter[1] = kthread_run(wait_for_ticket, h, "waiter/1");
 	await(&h->asleep, 2);
 	send_sig(SIGUSR1, h->waiter[0], 1);
+	await(&h->left, 1);
+	return h;
+}
+
+static void an_interrupted_waiter_hands_its_claim_on(struct kunit *test)
+{
+	struct hall *h = one_leaves(test, false);
+
 	await(&h->served, 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&h->interrupted), 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&h->tickets), 0);
+	close_hall(h);
+}
+
+static void a_claim_without_a_ticket_is_not_handed_on(struct kunit *test)
+{
+	struct hall *h = one_leaves(test, true);
+
+	/* So the other one is there to be claimed, and was not woken before. */
+	KUNIT_EXPECT_EQ(test, issue(h, 1), 1);
+	await(&h->served, 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&h->interrupted), 1);
+	/* One on entry each, the leaver's when the signal woke it, and this one. */
+	KUNIT_EXPECT_EQ(test, atomic_read(&h->attempts), 4);
 	close_hall(h);
 }
 
@@ -286,6 +317,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(n_tickets_wake_n_waiters),
 	KUNIT_CASE(a_claimed_waiter_is_not_claimed_again),
 	KUNIT_CASE(an_interrupted_waiter_hands_its_claim_on),
+	KUNIT_CASE(a_claim_without_a_ticket_is_not_handed_on),
 	KUNIT_CASE(parallel_wakers_wake_different_waiters),
 	KUNIT_CASE(thieves_leave_no_waiter_behind),
 	{}
