@@ -6,6 +6,8 @@
  */
 #define _GNU_SOURCE
 #include <sys/inotify.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "kselftest_harness.h"
 #include "counter.h"
@@ -62,6 +64,25 @@ TEST_F(device, create_refuses)
 	next = dup(self->fd);
 	EXPECT_EQ(self->fd + 1, next);
 	close(next);
+}
+
+TEST_F(device, create_without_a_descriptor_left)
+{
+	struct reventfd_create c = { .count = 4, .flags = EFD_NONBLOCK };
+	struct rlimit before, none;
+	int fd;
+
+	ASSERT_EQ(0, getrlimit(RLIMIT_NOFILE, &before));
+	none = before;
+	none.rlim_cur = self->fd + 1;
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &none));
+	EXPECT_FAILS(EMFILE, eventfd(4, EFD_NONBLOCK));
+	EXPECT_FAILS(EMFILE, ioctl(self->fd, REVENTFD_IOC_CREATE, &c));
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &before));
+	fd = ioctl(self->fd, REVENTFD_IOC_CREATE, &c);
+	EXPECT_EQ(self->fd + 1, fd);
+	EXPECT_EQ(4, get(fd));
+	close(fd);
 }
 
 TEST_F(device, set_qos)
@@ -170,6 +191,25 @@ TEST_F(device, sizes)
 	EXPECT_EQ(0, big[16]);
 	EXPECT_EQ(0, big[62]);
 	EXPECT_EQ((char)0xff, big[63]);
+}
+
+/* A newer caller's structure, of which only what is known here can be reached. */
+TEST_F(device, half_a_structure)
+{
+	long page = sysconf(_SC_PAGESIZE);
+	char *two = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			 -1, 0);
+	struct reventfd_limit *l = (void *)(two + page - sizeof(*l));
+
+	ASSERT_NE(MAP_FAILED, two);
+	ASSERT_EQ(0, mprotect(two + page, page, PROT_NONE));
+	l->rate = 8;
+	l->burst = 1;
+	EXPECT_FAILS(EFAULT, ioctl(self->fd, SIZED(REVENTFD_IOC_SET_LIMIT, 64), l));
+	EXPECT_EQ(0, ioctl(self->fd, REVENTFD_IOC_GET_LIMIT, l));
+	EXPECT_EQ(0, l->rate);
+	EXPECT_FAILS(EFAULT, ioctl(self->fd, SIZED(REVENTFD_IOC_GET_LIMIT, 64), l));
+	munmap(two, 2 * page);
 }
 
 TEST_F(device, unknown_commands)
