@@ -22,6 +22,7 @@ help:
 	@echo 'make check-quick    what to run between edits'
 	@echo 'make tools          reventfd-run, for programs that call eventfd(2), and reventfdctl'
 	@echo 'make bench          the tables and plots of docs/benchmarks.md; 15 minutes'
+	@echo 'make coverage       which lines and branches of the module the tests run'
 	@echo 'make model          the wake protocol under the model checkers'
 	@echo 'make style          checkpatch, sparse, W=1, shellcheck'
 	@echo 'sudo make install   module, udev rule, header, tools (uninstall takes them away)'
@@ -61,6 +62,10 @@ check-quick:
 .PHONY: bench
 bench:
 	@scripts/bench
+
+.PHONY: coverage
+coverage:
+	@scripts/coverage
 
 .PHONY: model
 model:

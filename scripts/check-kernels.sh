@@ -5,7 +5,7 @@
 # and the table of what ran where.
 
 STOCK=(6.12 6.12-rt 7.3 7.3-rt)
-FURTHER=(i386-6.12 6.1-686 6.12-arm64 kcsan-6.12)
+FURTHER=(i386-6.12 6.1-686 6.12-arm64 kcsan-6.12 gcov-6.12)
 # The 32-bit programs also on the 64-bit kernel: its compat calls.
 PORTED=(behaviour waiting commands limits loops)
 
@@ -92,6 +92,7 @@ further_kernels() {
 	processor 6.1-686
 	processor 6.12-arm64
 	races kcsan-6.12
+	try 'coverage on gcov-6.12: enough, and a reason for the rest' "$TOP/scripts/coverage"
 }
 
 every_kernel() {
