@@ -10,6 +10,7 @@
 #include <linux/fs.h>
 
 #include "reventfd_ctx.h"
+#include "reventfd_trace.h"
 
 /**
  * reventfd_ctx_fdget - take a reference to the counter behind a descriptor
@@ -41,10 +42,12 @@ struct reventfd_ctx *reventfd_ctx_fdget(int fd)
 }
 EXPORT_SYMBOL_GPL(reventfd_ctx_fdget);
 
-static noinline u64 signal_sharded(struct reventfd_ctx *ctx, u64 n)
+/* With shards, or while it is traced. */
+static noinline u64 signal_slowly(struct reventfd_ctx *ctx, u64 n)
 {
 	u64 added = reventfd_counter_add_saturating(&ctx->counter, n);
 
+	reventfd_trace_write(ctx, added);
 	reventfd_announce(ctx, added);
 	return added;
 }
@@ -78,8 +81,8 @@ u64 reventfd_signal(struct reventfd_ctx *ctx, u64 n)
 		return 0;
 
 	/* What calls another function does so last, so that the rest saves no registers. */
-	if (unlikely(ctx->counter.shards))
-		return signal_sharded(ctx, n);
+	if (unlikely(ctx->counter.shards) || trace_write_enabled())
+		return signal_slowly(ctx, n);
 
 	added = reventfd_counter_add_saturating(&ctx->counter, n);
 	if (unlikely(reventfd_must_announce(ctx)))

@@ -14,6 +14,7 @@
 #include <linux/uio.h>
 
 #include "reventfd_ctx.h"
+#include "reventfd_trace.h"
 
 /* Who waits in this call and for what. */
 struct blocked {
@@ -137,6 +138,7 @@ static inline ssize_t write_one(struct reventfd_ctx *ctx, u64 n, bool nowait)
 		if (err)
 			return err;
 	}
+	reventfd_trace_write(ctx, n);
 	reventfd_announce(ctx, n);
 	return sizeof(n);
 }

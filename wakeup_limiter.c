@@ -72,6 +72,7 @@
 #include <linux/time64.h>
 
 #include "reventfd_ctx.h"
+#include "reventfd_trace.h"
 
 /*
  * No bucket runs further ahead of the clock than this, 73 years, so that
@@ -126,6 +127,7 @@ static void wake_consumers(struct reventfd_ctx *ctx, u64 n)
 
 	/* Before who is woken can ask. */
 	atomic64_inc(&ctx->limiter.wakeups);
+	reventfd_trace_wake(ctx);
 	/* A reader of a plain counter takes all there is: one is enough. */
 	reventfd_queue_wake(q, &q->readers, ctx->semaphore ? n : !!n, EPOLLIN);
 }
@@ -145,6 +147,7 @@ static void owe(struct reventfd_ctx *ctx, u64 due)
 	preempt_disable();
 	if (!atomic_cmpxchg(&lim->owed, 0, 1)) {
 		atomic64_inc(&lim->deferred);
+		reventfd_trace_defer(ctx, due);
 		hrtimer_start(&lim->timer, ns_to_ktime(due), HRTIMER_MODE_ABS);
 	}
 	preempt_enable();
@@ -202,6 +205,7 @@ static bool wake_pollers(struct reventfd_ctx *ctx)
 	limited = reventfd_limited(ctx);
 	if (!limited) {
 		atomic64_inc(&ctx->limiter.wakeups);
+		reventfd_trace_wake(ctx);
 		reventfd_queue_wake_pollers(q, EPOLLIN);
 	}
 	spin_unlock_irqrestore(&q->pollers.lock, flags);
@@ -246,17 +250,12 @@ static enum hrtimer_restart debt_due(struct hrtimer *timer)
 	struct reventfd_ctx *ctx = container_of(timer, struct reventfd_ctx, limiter.timer);
 
 	atomic64_inc(&ctx->limiter.fires);
+	reventfd_trace_expire(ctx);
 	settle_debt(ctx);
 	return HRTIMER_NORESTART;
 }
 
-/**
- * reventfd_drain - take what a reader gets
- * @ctx: the counter
- *
- * Return: the value read: all events, or 1 of a semaphore; 0 if none.
- */
-u64 reventfd_drain(struct reventfd_ctx *ctx)
+static __always_inline u64 drain(struct reventfd_ctx *ctx)
 {
 	struct reventfd_limiter *lim = &ctx->limiter;
 	u64 sample, n;
@@ -279,6 +278,27 @@ u64 reventfd_drain(struct reventfd_ctx *ctx)
 	if (n && atomic64_read(&lim->seen) != sample)
 		atomic64_set(&lim->seen, sample);
 	return n;
+}
+
+/* Apart, so that a drain which is not traced ends with the jump to the take. */
+static noinline u64 drain_traced(struct reventfd_ctx *ctx)
+{
+	u64 n = drain(ctx);
+
+	if (n)
+		reventfd_traced_drain(ctx, n);
+	return n;
+}
+
+/**
+ * reventfd_drain - take what a reader gets
+ * @ctx: the counter
+ *
+ * Return: the value read: all events, or 1 of a semaphore; 0 if none.
+ */
+u64 reventfd_drain(struct reventfd_ctx *ctx)
+{
+	return trace_drain_enabled() ? drain_traced(ctx) : drain(ctx);
 }
 
 static void change(struct reventfd_ctx *ctx, const struct reventfd_limit *limit)
