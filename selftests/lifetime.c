@@ -5,6 +5,8 @@
  */
 #define _GNU_SOURCE
 #include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 
 #include "kselftest_harness.h"
@@ -88,6 +90,71 @@ TEST(the_module_stays_while_counters_come_and_go)
 	for (int i = 0; i < CHILDREN; i++)
 		EXPECT_EQ(SIGKILL, end(child[i]));
 	close(fd);
+}
+
+/* Where the virtual machine has the module. */
+#define MODULE "/reventfd.ko"
+
+static struct {
+	atomic_ulong used;	/* counters that were opened, and worked */
+	atomic_ulong missed;	/* opens that found no device */
+	atomic_ulong wrong;	/* what must not be */
+} *opens;
+
+static void use_what_is_there(void)
+{
+	for (;;) {
+		int fd = open("/dev/reventfd", O_RDWR | O_NONBLOCK);
+		bool missed = errno == ENOENT || errno == ENODEV || errno == ENXIO;
+
+		if (fd < 0) {
+			atomic_fetch_add(missed ? &opens->missed : &opens->wrong, 1);
+			sched_yield();
+			continue;
+		}
+		limit(fd, 1000000, 1, 0);
+		if (put(fd, 2) != 8 || put(fd, 3) != 8 || get(fd) != 5)
+			atomic_fetch_add(&opens->wrong, 1);
+		else
+			atomic_fetch_add(&opens->used, 1);
+		/* With a debt whose timer may run. */
+		put(fd, 1);
+		close(fd);
+	}
+}
+
+TEST(the_module_goes_and_comes_while_opens_race)
+{
+	int file = open(MODULE, O_RDONLY | O_CLOEXEC), refused = 0;
+	pid_t child[CHILDREN];
+
+	if (geteuid() || file < 0)
+		SKIP(return, "loading and unloading takes root and " MODULE);
+	opens = mmap(NULL, sizeof(*opens), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		     -1, 0);
+	ASSERT_NE(MAP_FAILED, opens);
+	for (int i = 0; i < CHILDREN; i++)
+		child[i] = in_child(use_what_is_there);
+	for (int gone = 0; gone < 20;) {
+		unsigned long used = atomic_load(&opens->used);
+
+		if (unload()) {
+			ASSERT_EQ(EWOULDBLOCK, errno);
+			refused++;
+			continue;
+		}
+		gone++;
+		ASSERT_EQ(0, syscall(SYS_finit_module, file, "", 0));
+		/* Somebody has found the new one. */
+		while (atomic_load(&opens->used) == used)
+			sched_yield();
+	}
+	for (int i = 0; i < CHILDREN; i++)
+		EXPECT_EQ(SIGKILL, end(child[i]));
+	TH_LOG("%lu opened, %lu found no device, unloading was refused %d times", opens->used,
+	       opens->missed, refused);
+	EXPECT_EQ(0, opens->wrong);
+	close(file);
 }
 
 static int shared;
