@@ -28,7 +28,7 @@ programs_of_32_bits() { # KERNEL PROGRAM...
 races() { # KERNEL
 	local append=kcsan.skip_watch=1000 seconds=2400 slow=yes without=$WATCHED_WITHOUT
 	kunit "$1"
-	selftests selftests "$1" "${SELFTESTS[@]}" "${JUDGED[@]}"
+	selftests selftests "$1" "${SELFTESTS[@]}" "${JUDGED[@]}" "${HOSTILE[@]}" hostile
 }
 
 takes_clang() { # KERNEL
@@ -73,8 +73,8 @@ stock_kernels() {
 	local kernel seeds=3
 	for kernel in "${STOCK[@]}"; do
 		# shellcheck disable=SC2046 # a word or none
-		selftests selftests "$kernel" "${SELFTESTS[@]}" "${JUDGED[@]}" suspend \
-			$([[ $kernel != *-rt ]] || echo inversion)
+		selftests selftests "$kernel" "${SELFTESTS[@]}" "${JUDGED[@]}" "${HOSTILE[@]}" hostile \
+			suspend $([[ $kernel != *-rt ]] || echo inversion)
 	done
 	try 'with an rwlock instead the inversion shows on 6.12-rt' shows_inversion 6.12-rt
 	try 'sparse is silent on 6.12-rt' sparse_is_silent 6.12-rt
@@ -93,6 +93,14 @@ further_kernels() {
 	processor 6.12-arm64
 	races kcsan-6.12
 	try 'coverage on gcov-6.12: enough, and a reason for the rest' "$TOP/scripts/coverage"
+}
+
+# As long as it takes for what is rare.
+at_length() {
+	long=yes seconds=3600 selftests 'at length' 6.1 endless crowds hostile
+	long=yes slow=yes seconds=3600 memory=1536 selftests 'at length' "$DEBUG" hostile
+	traced=yes slow=yes seconds=3600 memory=1536 without=$WATCHED_WITHOUT \
+		selftests 'traced' "$DEBUG" "${TRACED[@]}"
 }
 
 every_kernel() {
