@@ -21,7 +21,7 @@
  *
  * Except on PREEMPT_RT, the lock is taken with interrupts off in both ways:
  * the limit's timer takes it shared in hard interrupt context, and
- * current->in_eventfd, which is set while waiters are woken, must not be seen
+ * current->in_eventfd, which is set while pollers are woken, must not be seen
  * by an interrupt that signals something of its own.
  *
  * On PREEMPT_RT a waiting writer of an rwlock lends its priority to none of
@@ -33,7 +33,7 @@
  * their wake functions take. A waker that finds nobody blocked, only pollers,
  * takes the pollers' lock alone: a waiter that it did not see links itself
  * later and looks at the count after that, see below. Wake functions run with
- * interrupts off and current->in_eventfd set, as in
+ * current->in_eventfd set and, except on PREEMPT_RT, with interrupts off, as in
  * eventfd, so that one that would signal an eventfd or a reventfd in turn
  * knows to put it off: eventfd_signal() and reventfd_signal() refuse. So none
  * of them comes back in here. Nothing is allocated, printed or copied to or
@@ -108,8 +108,8 @@ static unsigned int claim(struct reventfd_queue *q, struct list_head *list, u64 
 }
 
 /**
- * reventfd_queue_wake_pollers - wake all pollers
- * @q: the queue, its pollers' lock held with interrupts off
+ * reventfd_queue_wake_pollers - wake pollers; of those that are exclusive, one
+ * @q: the queue, its pollers' lock held as spin_lock_irqsave() takes it
  * @mask: what to tell them
  */
 void reventfd_queue_wake_pollers(struct reventfd_queue *q, __poll_t mask)
@@ -124,7 +124,7 @@ void reventfd_queue_wake_pollers(struct reventfd_queue *q, __poll_t mask)
 }
 
 /**
- * reventfd_queue_wake - wake waiters of one kind, and all pollers
+ * reventfd_queue_wake - wake waiters of one kind, and pollers
  * @q: the queue, its lock held shared
  * @list: its readers or its writers
  * @most: how many of them to claim at most
@@ -135,20 +135,17 @@ void reventfd_queue_wake_pollers(struct reventfd_queue *q, __poll_t mask)
 unsigned int reventfd_queue_wake(struct reventfd_queue *q, struct list_head *list,
 				 u64 most, __poll_t mask)
 {
-	unsigned int nested = current->in_eventfd;
 	unsigned int claimed;
 
 	reventfd_assert_shared(&q->lock);
 
-	current->in_eventfd = 1;
 	claimed = claim(q, list, most);
 	/* After the barrier that let the caller see a waiter in the first place. */
 	if (waitqueue_active(&q->pollers)) {
 		spin_lock(&q->pollers.lock);
-		wake_up_locked_poll(&q->pollers, mask);
+		reventfd_queue_wake_pollers(q, mask);
 		spin_unlock(&q->pollers.lock);
 	}
-	current->in_eventfd = nested;
 
 	return claimed;
 }

@@ -22,7 +22,9 @@
  * One thing needs care. A wait queue's wake function may run in the middle of
  * somebody's signal, with that counter's locks held. A module that signals
  * from a wake function asks reventfd_signal_allowed() first, and where the
- * answer is no, has a work item do it: see relay_wake(). And a few files' wait
+ * answer is no, has a work item do it: see relay_wake(). A source that is an
+ * epoll which watches the target would deadlock all the same: a module that
+ * cannot rule it out always puts off, as this one does not. And a few files' wait
  * queues, signalfd's for one, go before the file does: see relay_orphaned().
  *
  * Here each open of /dev/reventfd-client is one such module in little: it
@@ -289,8 +291,8 @@ static int relay_start(struct relay *r, int fd)
 	init_waitqueue_func_entry(&r->wait, relay_wake);
 	init_poll_funcptr(&r->table, relay_link);
 	vfs_poll(r->source, &r->table);
-	if (!r->head) {
-		/* It is always ready, and nobody is ever woken. */
+	if (!READ_ONCE(r->head)) {
+		/* It is always ready and nobody is ever woken, or its queue has gone already. */
 		relay_stop(r);
 		return -EINVAL;
 	}

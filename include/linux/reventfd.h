@@ -20,7 +20,9 @@ u64 reventfd_signal(struct reventfd_ctx *ctx, u64 n);
  *
  * It may not while an eventfd or a reventfd wakes its waiters, that is, from
  * their wake functions: such a signal could come round to where it started.
- * Put it off to a work item then.
+ * Put it off to a work item then. It does not know of the wait queue whose
+ * wake function asks: an epoll's is woken from inside a counter that it
+ * watches. Where the queue may be an epoll's, always put the signal off.
  *
  * Return: whether it is allowed.
  */
