@@ -233,7 +233,7 @@ static void describe_stuck(void)
 	for (struct lane *l = lanes; l < lanes + LANES; l++) {
 		if (load(&l->taken) == load(&l->expected))
 			continue;
-		printf("# %s: %llu to come, %lld in the counter, owed %lld, ready %lld\n",
+		printf("# %s: %llu to come, %#llx in the counter, owed %lld, ready %lld\n",
 		       l->name, (unsigned long long)(l->expected - l->taken),
 		       info(l->fd, "eventfd-count"), info(l->fd, "reventfd-owed"),
 		       info(l->fd, "reventfd-ready"));
