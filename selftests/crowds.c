@@ -194,7 +194,7 @@ TEST(what_is_charged)
 		each[kind] = c->bytes / most;
 		TH_LOG("%s: %ld bytes are charged for each", names[kind], each[kind]);
 	}
-	EXPECT_GT(each[CREATED], each[EVENTFD] + 256);
+	EXPECT_GT(each[CREATED], each[EVENTFD] + 128);
 	EXPECT_GT(each[SHARDED], each[CREATED] + 64);
 }
 
