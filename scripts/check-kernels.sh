@@ -80,6 +80,8 @@ stock_kernels() {
 	try 'sparse is silent on 6.12-rt' sparse_is_silent 6.12-rt
 	seeds=10 selftests 'a million operations' 6.1 "${JUDGED[@]}"
 	programs_of_32_bits 6.1 "${PORTED[@]}"
+	debug_kernel selftests "${SELFTESTS[@]}" "${JUDGED[@]}"
+	kernel_tests 6.1
 	try 'the module compiles without a warning on clang-6.12' "$TOP/scripts/module" clang-6.12
 	try 'make takes clang on clang-6.12' takes_clang clang-6.12
 	installing list-slow
@@ -137,8 +139,8 @@ table() {
 	cat <<-'END'
 	# What runs where
 
-	Written by `make check-all`, which runs all of it. `make check` runs 6.1 in full, a part on 7.3, 6.12 and 6.12-rt, the debug
-	kernel, and the 32-bit programs. Each virtual machine's log is a test, too: a warning, a leak or a report of any checker fails it.
+	Written by `make check-all`, which runs all of it. `make check` runs 6.1 in full and a part of what is run on 7.3,
+	6.12, 6.12-rt and the debug kernel, and of the 32-bit programs. Each virtual machine's log is a test, too: a warning, a leak or a report of any checker fails it.
 
 	| kernel | what it is | how it is had | passed | failed | skipped |
 	| --- | --- | --- | ---: | ---: | ---: |
