@@ -32,7 +32,9 @@ races() { # KERNEL
 }
 
 takes_clang() { # KERNEL
-	make -n -C "$TOP" KDIR="$("$TOP/scripts/kernel" dir "$1")/build" modules | grep 'LLVM=1 modules'
+	# What it would go on to do, it cannot without having done it.
+	{ make -n -C "$TOP" KDIR="$("$TOP/scripts/kernel" dir "$1")/build" modules || true; } |
+		grep 'LLVM=1 modules'
 }
 
 names_the_oldest_kernel() {
