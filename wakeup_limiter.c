@@ -121,13 +121,18 @@ u64 reventfd_bucket_take(struct reventfd_bucket *b, u64 now)
 	return 0;
 }
 
+static void count_wakeup(struct reventfd_ctx *ctx)
+{
+	/* Before who is woken can ask. */
+	atomic64_inc(&ctx->limiter.wakeups);
+	reventfd_trace_wake(ctx);
+}
+
 static void wake_consumers(struct reventfd_ctx *ctx, u64 n)
 {
 	struct reventfd_queue *q = &ctx->queue;
 
-	/* Before who is woken can ask. */
-	atomic64_inc(&ctx->limiter.wakeups);
-	reventfd_trace_wake(ctx);
+	count_wakeup(ctx);
 	/* A reader of a plain counter takes all there is: one is enough. */
 	reventfd_queue_wake(q, &q->readers, ctx->semaphore ? n : !!n, EPOLLIN);
 }
@@ -204,8 +209,7 @@ static bool wake_pollers(struct reventfd_ctx *ctx)
 	spin_lock_irqsave(&q->pollers.lock, flags);
 	limited = reventfd_limited(ctx);
 	if (!limited) {
-		atomic64_inc(&ctx->limiter.wakeups);
-		reventfd_trace_wake(ctx);
+		count_wakeup(ctx);
 		reventfd_queue_wake_pollers(q, EPOLLIN);
 	}
 	spin_unlock_irqrestore(&q->pollers.lock, flags);
