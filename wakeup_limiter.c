@@ -290,7 +290,7 @@ static noinline u64 drain_traced(struct reventfd_ctx *ctx)
 	u64 n = drain(ctx);
 
 	if (n)
-		reventfd_traced_drain(ctx, n);
+		reventfd_trace_drain(ctx, n);
 	return n;
 }
 

@@ -47,4 +47,11 @@ static inline void reventfd_trace_expire(struct reventfd_ctx *ctx)
 		reventfd_traced_expire(ctx);
 }
 
+/* A read took @n events. */
+static inline void reventfd_trace_drain(struct reventfd_ctx *ctx, u64 n)
+{
+	if (trace_drain_enabled())
+		reventfd_traced_drain(ctx, n);
+}
+
 #endif /* _REVENTFD_TRACE_H */
