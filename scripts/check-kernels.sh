@@ -1,20 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2034,SC2154
 #
-# Part of scripts/check: the kernels and processors that only 'check all' runs,
-# and the table of what ran where.
+# Part of scripts/check: the kernels, processors and lengths that only 'check all'
+# runs, and the table of what ran where.
 
 STOCK=(6.12 6.12-rt 7.3 7.3-rt)
-FURTHER=(i386-6.12 6.1-686 6.12-arm64 kcsan-6.12 gcov-6.12)
-# The 32-bit programs also on the 64-bit kernel: its compat calls.
-PORTED=(behaviour waiting commands limits loops)
+FURTHER=(clang-6.12 i386-6.12 6.1-686 6.12-arm64 kcsan-6.12 gcov-6.12)
+# As check's together() takes them: the longest first.
+REST=('races kcsan-6.12' every_watched_test 'processor 6.12-arm64' 'processor 6.1-686'
+	coverage model 'stock 7.3-rt' 'stock 6.12-rt' 'stock 7.3' 'stock 6.12' built_for_32_bits
+	'judge 10 6.1' 'programs_of_32_bits 6.1 behaviour waiting commands limits loops'
+	'installing list-slow' signing 'kernel_tests 6.1' tracepoints 'locks 6.12-rt' compilers)
+LENGTH=(billion hostile_at_length watched_at_length)
 
 processor() { # KERNEL
-	local arch programs
+	local arch programs seconds=1800 slow=yes seeds=3
 	arch=$("$TOP/scripts/kernel" arch "$1")
 	try "the programs for $arch build" "$TOP/scripts/selftests-for" "$arch"
 	programs=$TOP/build/selftests-$arch
-	seconds=1800 slow=yes selftests selftests "$1" "${SELFTESTS[@]}" "${JUDGED[@]}"
+	selftests selftests "$1" "${SELFTESTS[@]}" "${JUDGED[@]}"
 }
 
 programs_of_32_bits() { # KERNEL PROGRAM...
@@ -70,47 +74,52 @@ sparse_is_silent() { # KERNEL
 	grep 'CHECK.*wait_queue.c' "$out.log" && ! grep -E 'error:|warning:' "$out.log"
 }
 
-# Each of the two keeps one processor busy.
-stock_kernels() {
-	local kernel seeds=3
-	for kernel in "${STOCK[@]}"; do
-		# shellcheck disable=SC2046 # a word or none
-		selftests selftests "$kernel" "${SELFTESTS[@]}" "${JUDGED[@]}" "${HOSTILE[@]}" hostile \
-			suspend $([[ $kernel != *-rt ]] || echo inversion)
-	done
-	try 'with an rwlock instead the inversion shows on 6.12-rt' shows_inversion 6.12-rt
-	try 'sparse is silent on 6.12-rt' sparse_is_silent 6.12-rt
-	seeds=10 selftests 'a million operations' 6.1 "${JUDGED[@]}"
-	programs_of_32_bits 6.1 "${PORTED[@]}"
-	debug_kernel selftests "${SELFTESTS[@]}" "${JUDGED[@]}"
-	kernel_tests 6.1
-	try 'the module compiles without a warning on clang-6.12' "$TOP/scripts/module" clang-6.12
-	try 'make takes clang on clang-6.12' takes_clang clang-6.12
-	installing list-slow
-	signing
+stock() { # KERNEL
+	local seeds=3
+	# shellcheck disable=SC2046 # a word or none
+	selftests selftests "$1" "${SELFTESTS[@]}" "${JUDGED[@]}" "${HOSTILE[@]}" hostile \
+		suspend $([[ $1 != *-rt ]] || echo inversion)
 }
 
-further_kernels() {
-	local seeds=3
+every_watched_test() {
+	debug_kernel selftests "${SELFTESTS[@]}" "${JUDGED[@]}"
+	traced=yes debug_kernel traced "${TRACED[@]}"
+}
+
+built_for_32_bits() {
 	kunit i386-6.12
-	processor 6.1-686
-	processor 6.12-arm64
-	races kcsan-6.12
+	processor i386-6.12
+}
+
+locks() { # KERNEL
+	try "with an rwlock instead the inversion shows on $1" shows_inversion "$1"
+	try "sparse is silent on $1" sparse_is_silent "$1"
+}
+
+compilers() {
+	try 'the module compiles without a warning on clang-6.12' "$TOP/scripts/module" clang-6.12
+	try 'make takes clang on clang-6.12' takes_clang clang-6.12
+}
+
+coverage() {
 	try 'coverage on gcov-6.12: enough, and a reason for the rest' "$TOP/scripts/coverage"
 }
 
-# As long as it takes for what is rare.
-at_length() {
-	long=yes seconds=3600 selftests 'at length' 6.1 endless crowds hostile
-	long=yes slow=yes seconds=3600 memory=1536 selftests 'at length' "$DEBUG" hostile
-	traced=yes slow=yes seconds=3600 memory=1536 without=$WATCHED_WITHOUT \
-		selftests 'traced' "$DEBUG" "${TRACED[@]}"
+tracepoints() {
+	try 'tracing: bpftrace, trace-cmd and perf, as docs/tracing.md says' "$TOP/scripts/tracing"
 }
 
-every_kernel() {
-	beside stock_kernels
-	further_kernels
-	join
+# As long as it takes for what is rare.
+billion() {
+	long=yes seconds=3600 selftests 'at length' 6.1 endless crowds
+}
+
+hostile_at_length() {
+	long=yes seconds=3600 selftests 'hostile at length' 6.1 hostile
+}
+
+watched_at_length() {
+	long=yes slow=yes seconds=3600 memory=1536 selftests 'at length' "$DEBUG" hostile
 }
 
 # What a kernel's row says of how it is had and of who watches.
