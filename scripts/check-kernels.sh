@@ -5,12 +5,14 @@
 # runs, and the table of what ran where.
 
 STOCK=(6.12 6.12-rt 7.3 7.3-rt)
-FURTHER=(clang-6.12 i386-6.12 6.1-686 6.12-arm64 kcsan-6.12 gcov-6.12)
+FURTHER=(clang-6.12 i386-6.12 6.1-686 6.12-arm64 lockdep-rt-6.12 kcsan-6.12 gcov-6.12)
 # As check's together() takes them: the longest first.
 REST=('races kcsan-6.12' every_watched_test 'processor 6.12-arm64' 'processor 6.1-686'
-	coverage model 'stock 7.3-rt' 'stock 6.12-rt' 'stock 7.3' 'stock 6.12' built_for_32_bits
+	model coverage 'locks lockdep-rt-6.12' 'stock 7.3-rt' 'stock 6.12-rt' 'stock 7.3'
+	'stock 6.12' built_for_32_bits
 	'judge 10 6.1' 'programs_of_32_bits 6.1 behaviour waiting commands limits loops'
-	'installing list-slow' signing 'kernel_tests 6.1' tracepoints 'locks 6.12-rt' compilers)
+	'installing list-slow' signing 'kernel_tests 6.1' tracepoints
+	'other_locks 6.12-rt' compilers)
 LENGTH=(billion hostile_at_length watched_at_length)
 
 processor() { # KERNEL
@@ -33,6 +35,12 @@ races() { # KERNEL
 	local append=kcsan.skip_watch=1000 seconds=2400 slow=yes without=$WATCHED_WITHOUT
 	kunit "$1"
 	selftests selftests "$1" "${SELFTESTS[@]}" "${JUDGED[@]}" "${HOSTILE[@]}" hostile
+}
+
+locks() { # KERNEL
+	local seconds=1800 slow=yes without=$WATCHED_WITHOUT
+	kunit "$1"
+	selftests selftests "$1" "${SELFTESTS[@]}" inversion suspend hostile
 }
 
 takes_clang() { # KERNEL
@@ -91,7 +99,7 @@ built_for_32_bits() {
 	processor i386-6.12
 }
 
-locks() { # KERNEL
+other_locks() { # KERNEL
 	try "with an rwlock instead the inversion shows on $1" shows_inversion "$1"
 	try "sparse is silent on $1" sparse_is_silent "$1"
 }
