@@ -59,9 +59,10 @@ void __cold reventfd_traced_defer(struct reventfd_ctx *ctx, u64 due)
 void __cold reventfd_traced_expire(struct reventfd_ctx *ctx)
 {
 	struct reventfd_limiter *lim = &ctx->limiter;
-	u64 now = ktime_get_ns(), due = ktime_to_ns(hrtimer_get_expires(&lim->timer));
+	u64 now = ktime_get_ns(), due;
 
-	/* It may have been started for a newer debt in the meantime. */
+	/* It may be started for a newer debt meanwhile; that one's time is as good to show. */
+	due = ktime_to_ns(data_race(hrtimer_get_expires(&lim->timer)));
 	trace_expire(ctx->id, reventfd_counter_glance(&ctx->counter),
 		     now > due ? now - due : 0, atomic_read(&lim->owed));
 }
