@@ -113,7 +113,7 @@ void reventfd_counter_stats(struct reventfd_counter *c, u64 *writes, u64 *reads)
 		return;
 	}
 	for_each_possible_cpu(cpu) {
-		/* Its CPU counts it up while this looks: that is meant. */
+		/* Its CPU counts it up while this looks, on 32 bits in halves: that is meant. */
 		sum += data_race(READ_ONCE(*per_cpu_ptr(c->writes, cpu)));
 	}
 	*writes = sum;

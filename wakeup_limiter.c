@@ -6,11 +6,12 @@
  * ==========
  *
  * At rate r and burst c, any interval of d seconds sees at most c + r * d
- * wakeups. The bucket is a generic cell rate algorithm: one 64-bit time, the
- * instant up to which tokens have been paid for, moved by compare-and-swap.
- * A token exists if that instant lies no more than (c - 1) / r ahead of the
- * clock. There is no refill, hence no rounding that adds up; 1/r is rounded
- * up to a whole nanosecond once, when the limit is set, so the bound holds.
+ * tokens, of which each wakeup takes one. The bucket is a generic cell rate
+ * algorithm: one 64-bit time, the instant up to which tokens have been paid
+ * for, moved by compare-and-swap. A token exists if that instant lies no more
+ * than (c - 1) / r ahead of the clock. There is no refill, hence no rounding
+ * that adds up; 1/r is rounded up to a whole nanosecond once, when the limit is
+ * set, so the bound holds.
  *
  * Debts
  * =====
@@ -92,6 +93,8 @@ static_assert(REVENTFD_RATE_MAX <= SETTING_RATE_MASK);
  * @b: the bucket
  * @rate: tokens per second, 1 to %REVENTFD_RATE_MAX
  * @burst: tokens it holds, at least 1
+ *
+ * Nobody takes a token meanwhile: a counter's queue's lock is held exclusive.
  */
 void reventfd_bucket_set(struct reventfd_bucket *b, u32 rate, u32 burst)
 {
@@ -104,6 +107,9 @@ void reventfd_bucket_set(struct reventfd_bucket *b, u32 rate, u32 burst)
  * reventfd_bucket_take - take a token
  * @b: the bucket
  * @now: the time, ns of CLOCK_MONOTONIC
+ *
+ * Of any number of callers at once, each token goes to one. The bucket is not
+ * set meanwhile: a counter's queue's lock is held shared.
  *
  * Return: 0 if a token was taken, else the time at which there will be one.
  */
