@@ -23,18 +23,25 @@ static inline void silence_console(void)
 }
 
 /*
- * Whether a line of KCSAN's reports names this module, as one of the two whose
- * accesses race or as who called it. The kernel's own races are not looked for.
+ * Whether @record tells of a fault. A report of KCSAN does if one of its two
+ * accesses is made by this module or by what it calls, as scripts/logscan has
+ * it: @frame counts the lines since the last access.
  */
-static inline bool is_our_race(const char *record)
+static inline bool is_fault(const char *record, unsigned int *frame)
 {
-	static int frame = 2;
+	static const char *const faults[] = { "WARNING:", "BUG", "possible ", "KASAN", "stall" };
 
-	if (strstr(record, " to 0x") && strstr(record, " by ")) {
-		frame = 0;
+	if (strstr(record, " to 0x") && strstr(record, " by "))
+		*frame = 0;
+	else if ((*frame)++ < 2 && strstr(record, "[reventfd"))
+		return true;
+	if (strstr(record, "BUG: KCSAN"))
 		return false;
+	for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++) {
+		if (strstr(record, faults[i]))
+			return true;
 	}
-	return frame < 2 && ++frame && strstr(record, "[reventfd");
+	return false;
 }
 
 /*
@@ -43,34 +50,21 @@ static inline bool is_our_race(const char *record)
  */
 static inline int unsilence_console(const char *meant, int *times)
 {
-	static const char *const faults[] = { "WARNING:", "BUG", "possible ", "KASAN", "stall" };
+	unsigned int frame = 2;
 	char record[8192];
 	int n = 0, bytes;
 
 	*times = 0;
 	klogctl(CONSOLE_LEVEL, NULL, 6);
-	for (;;) {
-		bytes = read(kmsg, record, sizeof(record) - 1);
-		/* Some were overwritten before they were read. */
-		if (bytes < 0 && errno == EPIPE)
-			continue;
-		if (bytes <= 0)
-			break;
-		record[bytes] = 0;
+	while ((bytes = read(kmsg, record, sizeof(record) - 1)) > 0 || errno == EPIPE) {
+		record[bytes > 0 ? bytes : 0] = 0;
 		if (strstr(record, meant))
 			(*times)++;
-		if (is_our_race(record)) {
+		if (is_fault(record, &frame)) {
 			printf("# %s", record);
 			n++;
 		}
-		if (strstr(record, "BUG: KCSAN"))
-			continue;
-		for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++) {
-			if (!strstr(record, faults[i]))
-				continue;
-			printf("# %s", record);
-			n++;
-		}
+		errno = 0;
 	}
 	close(kmsg);
 	return n;
