@@ -24,10 +24,13 @@
  * current->in_eventfd, which is set while pollers are woken, must not be seen
  * by an interrupt that signals something of its own.
  *
- * On PREEMPT_RT a waiting writer of an rwlock lends its priority to none of
- * the readers it waits for. There the lock is a spinlock, which inherits
- * priority; wakers then walk one after the other. Nothing runs in hard
- * interrupt context: the timer expires in softirq, and the lock sleeps.
+ * A waiter that wants it exclusive must get it, however many wakers come. The
+ * kernel's queued rwlock lets it in before tasks that come later; only wakers
+ * in interrupts go first. Where a kernel has none, the lock is a spinlock, and
+ * wakers walk one after the other. So it is on PREEMPT_RT, where a waiting
+ * writer of an rwlock lends its priority to none of the readers it waits for,
+ * and a spinlock inherits priority. Nothing of ours runs in hard interrupt
+ * context there: the timer expires in softirq, and the lock sleeps.
  *
  * Inside the lock nests only the lock of the pollers' wait queue, and what
  * their wake functions take. A waker that finds nobody blocked, only pollers,

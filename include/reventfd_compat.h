@@ -86,11 +86,15 @@ static inline void reventfd_hide_from_fsnotify(struct file *file)
 }
 
 /*
- * An rwlock on PREEMPT_RT does not lend a waiting writer's priority to the
- * readers it waits for, so there the lock is a spinlock, which does. With
+ * The lock is an rwlock where that is a good one. On PREEMPT_RT it does not
+ * lend a waiting writer's priority to the readers it waits for; where it is
+ * the processor's own instead of the queued one, a stream of readers may keep a
+ * writer out for as long as it lasts, with its interrupts off. There the lock
+ * is a spinlock, which inherits priority or is fair. With
  * REVENTFD_FORCE_RWLOCK it is not, to show what that is good for.
  */
-#if defined(CONFIG_PREEMPT_RT) && !defined(REVENTFD_FORCE_RWLOCK)
+#if (defined(CONFIG_PREEMPT_RT) || !defined(CONFIG_QUEUED_RWLOCKS)) && \
+	!defined(REVENTFD_FORCE_RWLOCK)
 typedef spinlock_t reventfd_lock_t;
 #define reventfd_lock_init(lock)		spin_lock_init(lock)
 #define reventfd_shared_lock(lock, flags)	spin_lock_irqsave(lock, flags)
