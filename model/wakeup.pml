@@ -267,7 +267,7 @@ proctype timer() {
 
 proctype clock() {
 	do
-	:: paid -> paid--
+	:: atomic { paid -> paid-- }
 	od
 }
 
