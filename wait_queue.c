@@ -13,11 +13,11 @@
  * NULL, so that of all wakers that pass a waiter one has it, and wakes it while
  * it still holds the lock.
  *
- * Exclusive, by those who change what wakers walk: a waiter linking or
- * unlinking itself, and the limit being changed (wakeup_limiter.c). A waiter
- * lives on its task's stack. It unlinks under the exclusive lock before it
- * returns, so no waker that may still touch it is left: neither the waiter
- * nor its task needs a reference.
+ * Exclusive, by those who change what wakers go by: a waiter linking or
+ * unlinking itself, and whoever changes the limit, and wakes by the new one
+ * before it lets go (wakeup_limiter.c). A waiter lives on its task's stack. It
+ * unlinks under the exclusive lock before it returns, so no waker that may
+ * still touch it is left: neither the waiter nor its task needs a reference.
  *
  * Except on PREEMPT_RT, the lock is taken with interrupts off in both ways:
  * the limit's timer takes it shared in hard interrupt context, and
@@ -93,7 +93,7 @@ static unsigned int claim(struct reventfd_queue *q, struct list_head *list, u64 
 	struct task_struct *task;
 	unsigned int claimed = 0;
 
-	reventfd_assert_shared(&q->lock);
+	lockdep_assert_held(&q->lock);
 
 	list_for_each_entry(w, list, link) {
 		if (claimed == most)
@@ -128,7 +128,7 @@ void reventfd_queue_wake_pollers(struct reventfd_queue *q, __poll_t mask)
 
 /**
  * reventfd_queue_wake - wake waiters of one kind, and pollers
- * @q: the queue, its lock held shared
+ * @q: the queue, its lock held, shared or exclusive
  * @list: its readers or its writers
  * @most: how many of them to claim at most
  * @mask: what to tell the pollers
@@ -140,7 +140,7 @@ unsigned int reventfd_queue_wake(struct reventfd_queue *q, struct list_head *lis
 {
 	unsigned int claimed;
 
-	reventfd_assert_shared(&q->lock);
+	lockdep_assert_held(&q->lock);
 
 	claimed = claim(q, list, most);
 	/* After the barrier that let the caller see a waiter in the first place. */

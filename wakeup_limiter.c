@@ -22,11 +22,12 @@
  *
  * A debt is settled by settle(), whoever calls: it spends a token to wake,
  * or, if somebody else was faster to the token, owes again. The timer calls
- * it when the token exists, and a change of the limit calls it at once. A
- * drain leaves nothing to be woken for: the timer finds the counter at zero.
- * Release lifts the limit and stops the timer, since nobody is left to be
- * woken; a module that still holds the counter finds nothing owed and nobody
- * waiting.
+ * it when the token exists. A change of the limit calls it before it lets the
+ * lock go, so that nobody finds the old debt forgotten and the event not yet
+ * announced by the new limit. A drain leaves nothing to be woken for: the
+ * timer finds the counter at zero. Release lifts the limit and stops the
+ * timer, since nobody is left to be woken; a module that still holds the
+ * counter finds nothing owed and nobody waiting.
  *
  *	producer			timer, or change of the limit
  *	--------			-----------------------------
@@ -41,11 +42,11 @@
  * producer looks at after its add and a change of the limit stores before it
  * looks at the counter.
  *
- * Only who turns owed from 0 to 1 starts the timer, under the queue's lock
- * held shared. The limit is changed under the lock held exclusive, so the
- * timer cannot be started for a limit that is no more. A timer that fires
- * late for an old debt finds nothing owed, or settles a newer one early,
- * for which it needs a token like everybody.
+ * Only who turns owed from 0 to 1 starts the timer, under the queue's lock.
+ * The limit is changed under the lock held exclusive, so the timer cannot be
+ * started for a limit that is no more. A timer that fires late for an old debt
+ * finds nothing owed, or settles a newer one early, for which it needs a token
+ * like everybody.
  *
  * Readiness
  * =========
@@ -109,7 +110,7 @@ void reventfd_bucket_set(struct reventfd_bucket *b, u32 rate, u32 burst)
  * @now: the time, ns of CLOCK_MONOTONIC
  *
  * Of any number of callers at once, each token goes to one. The bucket is not
- * set meanwhile: a counter's queue's lock is held shared.
+ * set meanwhile: a counter's queue's lock is held.
  *
  * Return: 0 if a token was taken, else the time at which there will be one.
  */
@@ -147,7 +148,7 @@ static void owe(struct reventfd_ctx *ctx, u64 due)
 {
 	struct reventfd_limiter *lim = &ctx->limiter;
 
-	reventfd_assert_shared(&ctx->queue.lock);
+	lockdep_assert_held(&ctx->queue.lock);
 
 	/*
 	 * From here to the started timer, producers rely on it without taking
@@ -170,7 +171,7 @@ static void settle(struct reventfd_ctx *ctx, u64 n)
 	struct reventfd_limiter *lim = &ctx->limiter;
 	u64 due;
 
-	reventfd_assert_shared(&ctx->queue.lock);
+	lockdep_assert_held(&ctx->queue.lock);
 
 	if (!reventfd_limited(ctx)) {
 		wake_consumers(ctx, n);
@@ -191,18 +192,6 @@ static void settle(struct reventfd_ctx *ctx, u64 n)
 	 */
 	atomic64_inc_return(&lim->granted);
 	wake_consumers(ctx, 1);
-}
-
-static void settle_pending(struct reventfd_ctx *ctx)
-{
-	unsigned long flags;
-
-	if (!reventfd_counter_glance(&ctx->counter))
-		return;
-
-	reventfd_shared_lock(&ctx->queue.lock, flags);
-	settle(ctx, 1);
-	reventfd_shared_unlock(&ctx->queue.lock, flags);
 }
 
 /* Nobody is blocked in a read. Returns whether that was all: not under a limit. */
@@ -334,8 +323,6 @@ static void change(struct reventfd_ctx *ctx, const struct reventfd_limit *limit)
 	 * model/litmus/setting, owed.
 	 */
 	atomic_xchg(&lim->owed, 0);
-	/* If it is running it waits for the lock, and finds nothing owed. */
-	hrtimer_try_to_cancel(&lim->timer);
 }
 
 /**
@@ -350,9 +337,17 @@ void reventfd_limiter_set(struct reventfd_ctx *ctx, const struct reventfd_limit 
 {
 	reventfd_exclusive_lock(&ctx->queue.lock);
 	change(ctx, limit);
+	if (reventfd_counter_glance(&ctx->counter))
+		settle(ctx, 1);
+	/*
+	 * Nothing is owed now, the bucket was full. Last, so that whatever
+	 * keeps this task from coming here, the wakeup is not later than the
+	 * old debt was due: its timer would wait for the lock, and on
+	 * PREEMPT_RT push this task on. If it runs already, it finds nothing
+	 * owed when it has the lock, or a newer debt.
+	 */
+	hrtimer_try_to_cancel(&ctx->limiter.timer);
 	reventfd_exclusive_unlock(&ctx->queue.lock);
-
-	settle_pending(ctx);
 }
 
 /**

@@ -101,7 +101,6 @@ typedef spinlock_t reventfd_lock_t;
 #define reventfd_shared_unlock(lock, flags)	spin_unlock_irqrestore(lock, flags)
 #define reventfd_exclusive_lock(lock)		spin_lock_irq(lock)
 #define reventfd_exclusive_unlock(lock)		spin_unlock_irq(lock)
-#define reventfd_assert_shared(lock)		lockdep_assert_held(lock)
 #define reventfd_assert_exclusive(lock)		lockdep_assert_held(lock)
 #else
 typedef rwlock_t reventfd_lock_t;
@@ -110,7 +109,6 @@ typedef rwlock_t reventfd_lock_t;
 #define reventfd_shared_unlock(lock, flags)	read_unlock_irqrestore(lock, flags)
 #define reventfd_exclusive_lock(lock)		write_lock_irq(lock)
 #define reventfd_exclusive_unlock(lock)		write_unlock_irq(lock)
-#define reventfd_assert_shared(lock)		lockdep_assert_held_read(lock)
 #define reventfd_assert_exclusive(lock)		lockdep_assert_held_write(lock)
 #endif
 

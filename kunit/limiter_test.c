@@ -282,6 +282,38 @@ static void a_change_settles_and_stops_the_timer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, limit.burst, 2);
 }
 
+/* A poller that notes how the queue's lock is held when it is woken. */
+struct lock_watcher {
+	struct reventfd_ctx *ctx;
+	wait_queue_entry_t entry;
+	int exclusive;
+};
+
+static int watch_lock(wait_queue_entry_t *entry, unsigned int mode, int sync, void *key)
+{
+	struct lock_watcher *w = container_of(entry, struct lock_watcher, entry);
+
+	w->exclusive = lockdep_is_held_type(&w->ctx->queue.lock, 0);
+	return 0;
+}
+
+/* Else who sets it could be kept from waking once the old debt is forgotten. */
+static void a_change_wakes_before_it_lets_go(struct kunit *test)
+{
+	struct reventfd_ctx *ctx = indebted(test);
+	struct lock_watcher w = { .ctx = ctx, .exclusive = -1 };
+
+	if (!IS_ENABLED(CONFIG_LOCKDEP) || IS_ENABLED(CONFIG_PREEMPT_RT))
+		kunit_skip(test, "this takes lockdep, and a lock that is held in two ways");
+	init_waitqueue_func_entry(&w.entry, watch_lock);
+	add_wait_queue(&ctx->queue.pollers, &w.entry);
+	add(ctx);
+	KUNIT_EXPECT_EQ(test, w.exclusive, -1);
+	reventfd_limiter_set(ctx, &(struct reventfd_limit) { .rate = 5, .burst = 2 });
+	KUNIT_EXPECT_EQ(test, w.exclusive, 1);
+	remove_wait_queue(&ctx->queue.pollers, &w.entry);
+}
+
 static void a_stale_timer_finds_nothing_owed(struct kunit *test)
 {
 	struct reventfd_ctx *ctx = indebted(test);
@@ -351,6 +383,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(a_debt_whose_token_was_taken_is_owed_again),
 	KUNIT_CASE(a_drain_leaves_nothing_to_wake_for),
 	KUNIT_CASE(a_change_settles_and_stops_the_timer),
+	KUNIT_CASE(a_change_wakes_before_it_lets_go),
 	KUNIT_CASE(a_stale_timer_finds_nothing_owed),
 	KUNIT_CASE(a_limit_that_comes_meanwhile_holds),
 	{}

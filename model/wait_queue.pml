@@ -41,7 +41,7 @@ inline claim_and_unlock(kind, most, watchers) {
 		if
 		:: got ->
 #ifdef MUTANT_WAKE_AFTER_UNLOCK
-			shared_unlock;
+			unlock;
 			wake_up_process(w);
 			atomic { shared_lock };
 #else
@@ -59,7 +59,7 @@ inline claim_and_unlock(kind, most, watchers) {
 		:: watchers -> wake_watchers(kind)
 		:: else
 		fi;
-		shared_unlock;
+		settled_unlock();
 		break
 	   }
 	od
@@ -71,7 +71,7 @@ inline waiter_link(kind) {
 		list[kind * WAITERS + length[kind]] = me;
 		length[kind]++;
 		on_list[me] = true;
-		exclusive_unlock
+		unlock
 	}
 }
 
@@ -95,7 +95,7 @@ inline waiter_unlink(kind) {
 		list[kind * WAITERS + length[kind]] = 0;
 		on_list[me] = false;
 #ifndef MUTANT_UNLINK_WITHOUT_LOCK
-		exclusive_unlock
+		unlock
 #endif
 	}
 }

@@ -69,8 +69,8 @@ byte shard[2];		/* which add up to count */
 #endif
 bool owed;
 byte paid;		/* the bucket: intervals it is paid ahead of the clock */
-byte sharers;		/* the queue's lock */
-bool exclusive;
+byte sharers;		/* of the queue's lock, of whom one may have it */
+bool exclusive;		/* alone */
 byte list[2 * WAITERS], length[2];
 bool task[WAITERS];	/* waiter->task: published, neither claimed nor withdrawn */
 bool linked[WATCHERS + 1];
@@ -99,9 +99,8 @@ bool timer_stopped, freed;
 
 /* To be used inside atomic, so that what follows is one step with it. */
 #define shared_lock	!exclusive -> sharers++
-#define shared_unlock	sharers--
-#define exclusive_lock	!exclusive && !sharers -> exclusive = true
-#define exclusive_unlock exclusive = false
+#define exclusive_lock	!exclusive && !sharers -> exclusive = true; sharers = 1
+#define unlock		exclusive = false; sharers--	/* held either way */
 
 /* The timer. It may be late, and with nothing to go by, early, too. */
 
@@ -282,10 +281,7 @@ proctype changer() {
 		:: new = GATED
 		:: new = WAKEUPS
 		fi;
-		change(new);
-#ifndef MUTANT_CHANGE_SETTLES_NOTHING
-		settle_pending();
-#endif
+		limiter_set(new);
 		changes++
 	:: else -> break
 	od

@@ -72,7 +72,7 @@ inline grant_and_unlock() {
 #ifdef MUTANT_GRANT_AFTER_WAKE
 	sharers++;
 	wake_consumers_and_unlock(1);
-	atomic { granted++; assert(tokens > 0); tokens--; shared_unlock }
+	atomic { granted++; assert(tokens > 0); tokens--; settled_unlock() }
 #else
 	atomic { granted++; assert(tokens > 0); tokens-- };
 	wake_consumers_and_unlock(1)
@@ -82,23 +82,37 @@ inline grant_and_unlock() {
 inline owe_and_unlock() {
 #if defined(MUTANT_TIMER_BEFORE_OWED)
 	if
-	:: atomic { !owed -> hrtimer_start() }; atomic { owed = true; shared_unlock }
-	:: atomic { owed -> shared_unlock }
+	:: atomic { !owed -> hrtimer_start() }; atomic { owed = true; settled_unlock() }
+	:: atomic { owed -> settled_unlock() }
 	fi
 #elif defined(MUTANT_NO_TIMER)
-	atomic { owed = true; shared_unlock }
+	atomic { owed = true; settled_unlock() }
 #else
 	if
-	:: atomic { owed -> shared_unlock }
+	:: atomic { owed -> settled_unlock() }
 	:: atomic { !owed -> owed = true };
 #ifdef MUTANT_TIMER_WITHOUT_LOCK
-		shared_unlock;
+		settled_unlock();
 		atomic { hrtimer_start() }
 #else
-		atomic { hrtimer_start(); shared_unlock }
+		atomic { hrtimer_start(); settled_unlock() }
 #endif
 	fi
 #endif
+}
+
+/*
+ * The end of holding the lock, for who may have settled something. If that was
+ * a change of the limit, it stops the timer.
+ */
+inline settled_unlock() {
+	if
+#ifndef MUTANT_CHANGE_LEAVES_TIMER
+	:: exclusive -> hrtimer_try_to_cancel()
+#endif
+	:: else
+	fi;
+	unlock
 }
 
 /* settle(), after shared_lock and look_first in one step: nobody changes the setting now. */
@@ -106,7 +120,7 @@ inline settle_and_unlock(n) {
 	look_on;
 	if
 	:: !limited(setting) -> wake_consumers_and_unlock(n)
-	:: limited(setting) && !has -> shared_unlock
+	:: limited(setting) && !has -> settled_unlock()
 	:: limited(setting) && has ->
 		if
 		:: atomic { paid < BURST -> paid++; tokens++ }; grant_and_unlock()
@@ -114,16 +128,6 @@ inline settle_and_unlock(n) {
 		fi
 	fi;
 	has = false
-}
-
-inline settle_pending() {
-#ifndef MUTANT_CHANGE_LOOKS_FIRST
-	glance();
-#endif
-	if
-	:: has -> atomic { shared_lock; look_first }; settle_and_unlock(1)
-	:: else
-	fi
 }
 
 /* Whether reventfd_announce() may return before it takes the lock. */
@@ -201,7 +205,7 @@ inline settle_debt() {
 		look_first;
 		settle_and_unlock(1)
 #endif
-	:: else -> shared_unlock
+	:: else -> settled_unlock()
 	fi;
 	atomic { was_owed = false; has = false }
 }
@@ -242,12 +246,15 @@ inline reventfd_drain() {
 	fi
 }
 
+/* The lock stays held. */
 inline change(new) {
 #ifdef MUTANT_CHANGE_LOOKS_FIRST
 	glance();
 #endif
 	atomic {
-#ifndef MUTANT_CHANGE_WITHOUT_LOCK
+#ifdef MUTANT_CHANGE_SHARES_LOCK
+		shared_lock;
+#else
 		exclusive_lock;
 #endif
 #ifdef MUTANT_CHANGE_CLEARS_FIRST
@@ -259,13 +266,22 @@ inline change(new) {
 		setting = new
 	};
 #if !defined(MUTANT_CHANGE_KEEPS_OWED) && !defined(MUTANT_CHANGE_CLEARS_FIRST)
-	owed = false;
+	owed = false
 #endif
-#ifdef MUTANT_CHANGE_LEAVES_TIMER
-	exclusive_unlock
-#else
-	atomic { hrtimer_try_to_cancel(); exclusive_unlock }
+}
+
+inline limiter_set(new) {
+	change(new);
+#ifndef MUTANT_CHANGE_LOOKS_FIRST
+	glance();
 #endif
+	if
+#ifndef MUTANT_CHANGE_SETTLES_NOTHING
+	:: has -> look_first; settle_and_unlock(1)
+#endif
+	:: else -> atomic { settled_unlock() }
+	fi;
+	has = false
 }
 
 /* reventfd_limiter_stop(), which release calls. */
@@ -274,9 +290,10 @@ inline limiter_stop() {
 	atomic { hrtimer_cancel };
 #endif
 #ifdef MUTANT_STOP_KEEPS_SETTING
-	atomic { exclusive_lock; owed = false; hrtimer_try_to_cancel(); exclusive_unlock };
+	atomic { exclusive_lock; owed = false; unlock };
 #else
 	change(NONE);
+	atomic { unlock };
 #endif
 #if !defined(MUTANT_STOP_DOES_NOT_WAIT) && !defined(MUTANT_STOP_CANCELS_FIRST)
 	atomic { hrtimer_cancel };
