@@ -69,7 +69,8 @@ static void ctx_free(struct kref *ref)
  * reventfd_ctx_put - give a reference to a counter back
  * @ctx: the counter
  *
- * From where reventfd_signal() may be called.
+ * In any context where a spinlock_t may be taken: on PREEMPT_RT not in hard
+ * interrupt context, nor with interrupts or preemption off.
  */
 void reventfd_ctx_put(struct reventfd_ctx *ctx)
 {

@@ -32,15 +32,16 @@
  * and a spinlock inherits priority. Nothing of ours runs in hard interrupt
  * context there: the timer expires in softirq, and the lock sleeps.
  *
- * Inside the lock nests only the lock of the pollers' wait queue, and what
- * their wake functions take. A waker that finds nobody blocked, only pollers,
- * takes the pollers' lock alone: a waiter that it did not see links itself
- * later and looks at the count after that, see below. Wake functions run with
- * current->in_eventfd set and, except on PREEMPT_RT, with interrupts off, as in
- * eventfd, so that one that would signal an eventfd or a reventfd in turn
- * knows to put it off: eventfd_signal() and reventfd_signal() refuse. So none
- * of them comes back in here. Nothing is allocated, printed or copied to or
- * from user space under the lock.
+ * Inside the lock nest the lock of the pollers' wait queue with what their wake
+ * functions take, and what the kernel takes to wake a task and to start or stop
+ * a timer. A waker that finds nobody blocked, only pollers, takes the pollers'
+ * lock alone: a waiter that it did not see links itself later and looks at the
+ * count after that, see below. Wake functions run with current->in_eventfd set
+ * and, except on PREEMPT_RT, with interrupts off, as in eventfd, so that one
+ * that would signal an eventfd or a reventfd in turn knows to put it off:
+ * eventfd_signal() and reventfd_signal() refuse. So none of them comes back in
+ * here. Nothing is allocated, printed or copied to or from user space under the
+ * lock.
  *
  * No lost wakeup
  * ==============
@@ -225,6 +226,7 @@ int reventfd_queue_wait(struct reventfd_queue *q, struct list_head *list,
 	while (!ops->attempt(arg)) {
 		waiter_publish(&w);
 		if (!ops->ready(arg)) {
+			/* Only now: who need not sleep is not interrupted either. */
 			if (signal_pending(current)) {
 				claimed = waiter_withdraw(&w);
 				ret = -ERESTARTSYS;

@@ -22,7 +22,8 @@
  *
  * The file's release stops the limiter for good: from then on there is nobody
  * to wake, and other modules that still hold a reference only add. Hence the
- * timer needs no reference, and the last one may go in any context.
+ * timer needs no reference, and the last one may go in any context where a
+ * spinlock_t may be taken.
  *
  * What a producer looks at while a wakeup is owed comes first, in one line.
  */

@@ -15,9 +15,9 @@
  * counter goes with the last reference. What the consumer has set for itself,
  * a limit above all, is none of the module's business.
  *
- * On PREEMPT_RT a signal takes locks that sleep, as an eventfd's does: it may
- * come from a task or from softirq, not from hard interrupt context or with
- * preemption or interrupts disabled.
+ * On PREEMPT_RT a signal and a put take locks that sleep, as an eventfd's do:
+ * they may come from a task or from softirq, not from hard interrupt context or
+ * with preemption or interrupts disabled.
  *
  * One thing needs care. A wait queue's wake function may run in the middle of
  * somebody's signal, with that counter's locks held. A module that signals
