@@ -73,9 +73,7 @@ static void announce_room(struct reventfd_ctx *ctx)
 		return;
 
 	if (list_empty(&q->writers)) {
-		spin_lock_irqsave(&q->pollers.lock, flags);
 		reventfd_queue_wake_pollers(q, EPOLLOUT);
-		spin_unlock_irqrestore(&q->pollers.lock, flags);
 		return;
 	}
 	/* Which of the writers fit now is theirs to find out: all are told. */
@@ -211,7 +209,8 @@ static int reventfd_release(struct inode *inode, struct file *file)
 	struct reventfd_ctx *ctx = file->private_data;
 
 	reventfd_limiter_stop(ctx);
-	wake_up_poll(&ctx->queue.pollers, EPOLLHUP);
+	/* Only other modules can still listen: poll held the file, and epoll has let go of it. */
+	reventfd_queue_wake_pollers(&ctx->queue, EPOLLHUP);
 	reventfd_ctx_put(ctx);
 	return 0;
 }

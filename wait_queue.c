@@ -112,11 +112,11 @@ static unsigned int claim(struct reventfd_queue *q, struct list_head *list, u64 
 }
 
 /**
- * reventfd_queue_wake_pollers - wake pollers; of those that are exclusive, one
+ * reventfd_queue_wake_pollers_locked - wake pollers; of those that are exclusive, one
  * @q: the queue, its pollers' lock held as spin_lock_irqsave() takes it
  * @mask: what to tell them
  */
-void reventfd_queue_wake_pollers(struct reventfd_queue *q, __poll_t mask)
+void reventfd_queue_wake_pollers_locked(struct reventfd_queue *q, __poll_t mask)
 {
 	unsigned int nested = current->in_eventfd;
 
@@ -125,6 +125,20 @@ void reventfd_queue_wake_pollers(struct reventfd_queue *q, __poll_t mask)
 	current->in_eventfd = 1;
 	wake_up_locked_poll(&q->pollers, mask);
 	current->in_eventfd = nested;
+}
+
+/**
+ * reventfd_queue_wake_pollers - the same, for who does not hold their lock
+ * @q: the queue
+ * @mask: what to tell them
+ */
+void reventfd_queue_wake_pollers(struct reventfd_queue *q, __poll_t mask)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&q->pollers.lock, flags);
+	reventfd_queue_wake_pollers_locked(q, mask);
+	spin_unlock_irqrestore(&q->pollers.lock, flags);
 }
 
 /**
@@ -147,7 +161,7 @@ unsigned int reventfd_queue_wake(struct reventfd_queue *q, struct list_head *lis
 	/* After the barrier that let the caller see a waiter in the first place. */
 	if (waitqueue_active(&q->pollers)) {
 		spin_lock(&q->pollers.lock);
-		reventfd_queue_wake_pollers(q, mask);
+		reventfd_queue_wake_pollers_locked(q, mask);
 		spin_unlock(&q->pollers.lock);
 	}
 

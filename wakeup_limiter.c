@@ -205,7 +205,7 @@ static bool wake_pollers(struct reventfd_ctx *ctx)
 	limited = reventfd_limited(ctx);
 	if (!limited) {
 		count_wakeup(ctx);
-		reventfd_queue_wake_pollers(q, EPOLLIN);
+		reventfd_queue_wake_pollers_locked(q, EPOLLIN);
 	}
 	spin_unlock_irqrestore(&q->pollers.lock, flags);
 	return !limited;
