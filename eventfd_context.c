@@ -44,6 +44,7 @@ struct reventfd_ctx *reventfd_ctx_new(u64 count, bool semaphore, bool sharded)
 
 	ctx->id = id;
 	ctx->semaphore = semaphore;
+	atomic_set(&ctx->refused, 0);
 	kref_init(&ctx->ref);
 	reventfd_queue_init(&ctx->queue);
 	reventfd_limiter_init(ctx);

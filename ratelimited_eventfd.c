@@ -4,8 +4,8 @@
  * its consumer is woken.
  *
  * The device's face: its file operations. What they decide is decided below:
- * when somebody is woken in wakeup_limiter.c, who in wait_queue.c, how events
- * add up in event_counter.c.
+ * when somebody is woken in wakeup_limiter.c, or for room in eventfd_room.c,
+ * who in wait_queue.c, how events add up in event_counter.c.
  */
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
@@ -16,7 +16,7 @@
 #include "reventfd_ctx.h"
 #include "reventfd_trace.h"
 
-/* Who waits in this call and for what. */
+/* Who waits in this call, and what it gets. */
 struct blocked {
 	struct reventfd_ctx *ctx;
 	u64 n;
@@ -44,44 +44,6 @@ static const struct reventfd_wait_ops read_ops = {
 	.attempt = read_attempt,
 };
 
-static bool write_ready(void *arg)
-{
-	struct blocked *b = arg;
-
-	return reventfd_count_fits(reventfd_counter_read(&b->ctx->counter), b->n);
-}
-
-static bool write_attempt(void *arg)
-{
-	struct blocked *b = arg;
-
-	return reventfd_counter_add(&b->ctx->counter, b->n);
-}
-
-static const struct reventfd_wait_ops write_ops = {
-	.ready = write_ready,
-	.attempt = write_attempt,
-};
-
-/* Tells producers that there is room; taking was a full barrier: model/litmus/room. */
-static void announce_room(struct reventfd_ctx *ctx)
-{
-	struct reventfd_queue *q = &ctx->queue;
-	unsigned long flags;
-
-	if (!reventfd_queue_busy(q, &q->writers))
-		return;
-
-	if (list_empty(&q->writers)) {
-		reventfd_queue_wake_pollers(q, EPOLLOUT);
-		return;
-	}
-	/* Which of the writers fit now is theirs to find out: all are told. */
-	reventfd_shared_lock(&q->lock, flags);
-	reventfd_queue_wake(q, &q->writers, U64_MAX, EPOLLOUT);
-	reventfd_shared_unlock(&q->lock, flags);
-}
-
 static ssize_t reventfd_read_iter(struct kiocb *iocb, struct iov_iter *to)
 {
 	struct file *file = iocb->ki_filp;
@@ -107,19 +69,11 @@ static ssize_t reventfd_read_iter(struct kiocb *iocb, struct iov_iter *to)
 		if (err)
 			return err;
 	}
-	announce_room(ctx);
+	reventfd_announce_room(ctx, b.n);
 
 	if (copy_to_iter(&b.n, sizeof(b.n), to) != sizeof(b.n))
 		return -EFAULT;
 	return sizeof(b.n);
-}
-
-/* Apart, so that a write which finds room does not pay for its frame. */
-static noinline int wait_for_room(struct reventfd_ctx *ctx, u64 n)
-{
-	struct blocked b = { .ctx = ctx, .n = n };
-
-	return reventfd_queue_wait(&ctx->queue, &ctx->queue.writers, &write_ops, &b);
 }
 
 static inline ssize_t write_one(struct reventfd_ctx *ctx, u64 n, bool nowait)
@@ -130,9 +84,7 @@ static inline ssize_t write_one(struct reventfd_ctx *ctx, u64 n, bool nowait)
 		return -EINVAL;
 
 	if (!reventfd_counter_add(&ctx->counter, n)) {
-		if (nowait)
-			return -EAGAIN;
-		err = wait_for_room(ctx, n);
+		err = reventfd_add_when_room(ctx, n, nowait);
 		if (err)
 			return err;
 	}

@@ -88,7 +88,15 @@ void reventfd_queue_init(struct reventfd_queue *q)
 	init_waitqueue_head(&q->pollers);
 }
 
-static unsigned int claim(struct reventfd_queue *q, struct list_head *list, u64 most)
+/**
+ * reventfd_queue_claim - wake waiters of one kind
+ * @q: the queue, its lock held, shared or exclusive
+ * @list: its readers or its writers
+ * @most: how many of them to claim at most
+ *
+ * Return: how many waiters were claimed.
+ */
+unsigned int reventfd_queue_claim(struct reventfd_queue *q, struct list_head *list, u64 most)
 {
 	struct reventfd_waiter *w;
 	struct task_struct *task;
@@ -157,7 +165,7 @@ unsigned int reventfd_queue_wake(struct reventfd_queue *q, struct list_head *lis
 
 	lockdep_assert_held(&q->lock);
 
-	claimed = claim(q, list, most);
+	claimed = reventfd_queue_claim(q, list, most);
 	/* After the barrier that let the caller see a waiter in the first place. */
 	if (waitqueue_active(&q->pollers)) {
 		spin_lock(&q->pollers.lock);
@@ -166,6 +174,22 @@ unsigned int reventfd_queue_wake(struct reventfd_queue *q, struct list_head *lis
 	}
 
 	return claimed;
+}
+
+/**
+ * reventfd_queue_wake_all_pollers - wake pollers, exclusive ones, too
+ * @q: the queue, its lock held, shared or exclusive
+ * @mask: what to tell them
+ */
+void reventfd_queue_wake_all_pollers(struct reventfd_queue *q, __poll_t mask)
+{
+	unsigned int nested = current->in_eventfd;
+
+	lockdep_assert_held(&q->lock);
+
+	current->in_eventfd = 1;
+	__wake_up(&q->pollers, TASK_NORMAL, 0, poll_to_key(mask));
+	current->in_eventfd = nested;
 }
 
 static void waiter_link(struct reventfd_queue *q, struct list_head *list,
@@ -214,7 +238,7 @@ static void hand_on(struct reventfd_queue *q, struct list_head *list)
 	unsigned long flags;
 
 	reventfd_shared_lock(&q->lock, flags);
-	claim(q, list, 1);
+	reventfd_queue_claim(q, list, 1);
 	reventfd_shared_unlock(&q->lock, flags);
 }
 

@@ -16,6 +16,8 @@
  * @counter: how its events add up
  * @limiter: when somebody is woken for them
  * @queue: who waits for them
+ * @refused: 1 while there is a note for the next read that a write gave up for
+ *	lack of room; an atomic
  * @ref: one reference for the file, one for each reventfd_ctx_fdget()
  * @semaphore: a read takes one event instead of all; constant
  * @id: for /proc/PID/fdinfo, unique among all that exist; constant
@@ -31,6 +33,7 @@ struct reventfd_ctx {
 	struct reventfd_counter counter;
 	struct reventfd_limiter limiter;
 	struct reventfd_queue queue;
+	atomic_t refused;
 	struct kref ref;
 	bool semaphore;
 	int id;
@@ -96,6 +99,23 @@ static inline void reventfd_announce(struct reventfd_ctx *ctx, u64 n)
 {
 	if (reventfd_must_announce(ctx))
 		reventfd_announce_now(ctx, n);
+}
+
+int reventfd_add_when_room(struct reventfd_ctx *ctx, u64 n, bool nowait);
+void reventfd_announce_room_now(struct reventfd_ctx *ctx, u64 n);
+
+/**
+ * reventfd_announce_room - see to it that producers are told of room
+ * @ctx: the counter, which has been drained
+ * @n: how many events were taken
+ *
+ * The take was a full barrier, which pairs with that of waiter_publish() and
+ * that of reventfd_queue_poll(): model/litmus/room.
+ */
+static inline void reventfd_announce_room(struct reventfd_ctx *ctx, u64 n)
+{
+	if (reventfd_queue_busy(&ctx->queue, &ctx->queue.writers))
+		reventfd_announce_room_now(ctx, n);
 }
 
 static inline void reventfd_get_stats(struct reventfd_ctx *ctx, struct reventfd_stats *stats)

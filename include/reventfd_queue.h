@@ -49,10 +49,12 @@ struct reventfd_wait_ops {
 void reventfd_queue_init(struct reventfd_queue *q);
 int reventfd_queue_wait(struct reventfd_queue *q, struct list_head *list,
 			const struct reventfd_wait_ops *ops, void *arg);
+unsigned int reventfd_queue_claim(struct reventfd_queue *q, struct list_head *list, u64 most);
 void reventfd_queue_wake_pollers_locked(struct reventfd_queue *q, __poll_t mask);
 void reventfd_queue_wake_pollers(struct reventfd_queue *q, __poll_t mask);
 unsigned int reventfd_queue_wake(struct reventfd_queue *q, struct list_head *list,
 				 u64 most, __poll_t mask);
+void reventfd_queue_wake_all_pollers(struct reventfd_queue *q, __poll_t mask);
 
 /*
  * Whether anybody is there for a waker to take the lock for. The caller has

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * wait_queue.c, what its waiters wait for (read_ops and write_ops of
- * ratelimited_eventfd.c), and how a poller links itself.
+ * wait_queue.c, what its waiters wait for (read_ops of
+ * ratelimited_eventfd.c, room_ops of eventfd_room.c), and how a poller links itself.
  */
 
 inline wake_up_process(who) {
@@ -16,9 +16,10 @@ inline wake_watchers(kind) {
 }
 
 /*
- * claim(). What READ_ONCE(w->task) finds NULL there, the exchange would have
- * found, too. The end of the walk is the end of holding the lock; what wakes
- * the watchers is reventfd_queue_wake(), not a waiter that hands its claim on.
+ * reventfd_queue_claim(). What READ_ONCE(w->task) finds NULL there, the
+ * exchange would have found, too. The end of the walk is the end of holding the
+ * lock; what wakes the watchers is reventfd_queue_wake(), not a waiter that
+ * hands its claim on.
  */
 inline claim_and_unlock(kind, most, watchers) {
 	do

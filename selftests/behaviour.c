@@ -202,22 +202,6 @@ TEST_F(counter, select_masks)
 	}
 }
 
-static uint32_t edge(int epoll)
-{
-	struct epoll_event e = { 0 };
-
-	return epoll_wait(epoll, &e, 1, 0) == 1 ? e.events : 0;
-}
-
-static int edge_triggered(int fd)
-{
-	struct epoll_event e = { .events = EPOLLIN | EPOLLOUT | EPOLLET };
-	int epoll = epoll_create1(0);
-
-	epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &e);
-	return epoll;
-}
-
 TEST_F(counter, every_write_and_read_is_an_edge)
 {
 	int epoll = edge_triggered(self->fd);

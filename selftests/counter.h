@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -94,6 +95,24 @@ static inline short polled(int fd)
 	struct pollfd p = { .fd = fd, .events = POLLIN | POLLOUT };
 
 	return poll(&p, 1, 0) < 0 ? -errno : p.revents;
+}
+
+/* An epoll that watches a counter for both directions, with edges. */
+static inline int edge_triggered(int fd)
+{
+	struct epoll_event e = { .events = EPOLLIN | EPOLLOUT | EPOLLET };
+	int epoll = epoll_create1(0);
+
+	epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &e);
+	return epoll;
+}
+
+/* What such an epoll has to report, 0 if nothing. */
+static inline uint32_t edge(int epoll)
+{
+	struct epoll_event e = { 0 };
+
+	return epoll_wait(epoll, &e, 1, 0) == 1 ? e.events : 0;
 }
 
 static inline uint64_t now_ns(void)
